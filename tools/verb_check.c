@@ -255,27 +255,23 @@ static exit_code follow_plan(tool_job *job, const tool_job *plan) {
 }
 
 /* Where flags move ops, and the plan's file says nothing of that, it is for the file's sequence:
- * others are stated, but for tiles and copies of views. `unmoved` has to last as long as the job.
- */
-static exit_code keep_sequence(tool_job *job, const tool_job *plan, tool_options *unmoved) {
+ * others are stated, but for tiles and copies of views. */
+static bool keeps_sequence(const tool_job *job, const tool_job *plan) {
     const arenaut_document *document = &plan->pipeline->document;
     const arenaut_rewrite *rewrite = job->pipeline->rewrite;
-    const char *path = job->path;
-    if (document->schedule || document->rematerialization || !rewrite ||
-        arenaut_rewrite_is_tiled(rewrite) || rewrite->n_copied > 0 || is_standard_stream(path)) {
-        return EXIT_FINE;
-    }
-    *unmoved = *job->options;
-    unmoved->reorder = unmoved->recompute = NULL;
-    job_close(job);
-    exit_code code = job_read(job, path, unmoved);
-    if (code == EXIT_FINE) code = follow_plan(job, plan);
-    return code == EXIT_FINE ? job_prepare(job) : code;
+    return !document->schedule && !document->rematerialization && rewrite &&
+           !arenaut_rewrite_is_tiled(rewrite) && rewrite->n_copied == 0;
+}
+
+static exit_code prepare_unmoved(const tool_job *job, tool_job *unmoved) {
+    arenaut_pipeline_options options = job->pipeline->options;
+    options.reordering.on = options.recomputing.on = false;
+    return job_prepare_again(unmoved, job, &options);
 }
 
 /* The problem comes first: the plan must fit FILE under the flags. */
-static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_options *options,
-                                 tool_options *unmoved, verdict *v) {
+static exit_code check_two_files(tool_job *job, tool_job *plan, tool_job *unmoved,
+                                 const tool_options *options, verdict *v) {
     tool_options plain = *options;
     plain.from = NULL; /* --from speaks of the first file */
     exit_code code = job_read(plan, options->files.items[1], &plain);
@@ -284,7 +280,10 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     code = follow_plan(job, plan);
     if (code == EXIT_FINE) code = follow_schedule(job, plan);
     if (code == EXIT_FINE) code = prepare_schedule(job, plan);
-    if (code == EXIT_FINE) code = keep_sequence(job, plan, unmoved);
+    if (code == EXIT_FINE && keeps_sequence(job, plan)) {
+        code = prepare_unmoved(job, unmoved);
+        v->job = job = unmoved;
+    }
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
@@ -414,8 +413,8 @@ static exit_code refuse_many(const tool_options *options) {
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    tool_job job = {0}, plan = {0};
-    tool_options unmoved;
+    tool_job job = {0}, plan = {0},
+             unmoved = {0}; /* the last: the first, with ops as in its file */
     verdict v = {.job = &job, .path = options->files.items[0]};
     exit_code code = refuse_many(options);
     if (code != EXIT_FINE) return code;
@@ -428,7 +427,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     if (code != EXIT_FINE) {
         /* nothing to check */
     } else if (options->files.n == 2 && !is_merged(options)) {
-        code = check_two_files(&job, &plan, options, &unmoved, &v);
+        code = check_two_files(&job, &plan, &unmoved, options, &v);
     } else if (job.pipeline->document.program) {
         code = check_inside_model(&job, &v);
     } else if (!job.pipeline->document.plan) {
@@ -450,6 +449,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         else code = judge_reserved(&v, options);
     }
     job_close(&plan);
+    job_close(&unmoved);
     job_close(&job);
     return code;
 }

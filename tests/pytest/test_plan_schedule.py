@@ -81,6 +81,14 @@ def test_a_plan_in_the_files_schedule_is_right_whatever_flags_would_move(arenaut
         assert "a replay of the ops" in arenaut("check", DATA / name, plan, *flags).stdout
 
 
+def test_a_model_that_can_be_read_once_is_no_other(arenaut, tmp_path):
+    """The schedule of the file is taken, and the file is not opened again for it."""
+    model, plan = DATA / "pte" / "side_by_side.pte", tmp_path / "x.plan.json"
+    arenaut("plan", model, "-o", plan)
+    with model.open("rb") as stream:
+        assert "a replay of the ops" in arenaut("check", "-", plan, "--reorder", "on", stdin=stream).stdout
+
+
 def test_a_header_of_tiles_says_so(arenaut, tmp_path):
     header = tmp_path / "x.h"
     arenaut("plan", DATA / "resnet_int8.tflite", "--split", "on", "-o", header)
