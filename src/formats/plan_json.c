@@ -163,7 +163,11 @@ static uint64_t sum_memories(arn_json_reader *r, uint32_t array) {
         uint32_t v[M_KEYS];
         arn_json_members(r, memory, memory_keys, M_KEYS, v);
         arn_json_hold(r, memory);
+        arn_json_require(r, memory, v[M_NOW], "now");
         arn_json_require(r, memory, v[M_PLANNED], "planned");
+        arn_json_size(r, v[M_ID], 0);
+        arn_json_device(r, v[M_DEVICE]);
+        arn_json_size(r, v[M_NOW], 0);
         if (!arn_add(sum, arn_json_size(r, v[M_PLANNED], 0), &sum)) sum = UINT64_MAX;
     }
     return sum;

@@ -278,7 +278,9 @@ def test_plans_of_files_that_state_their_memories_are_read_back(tmp_path, name, 
     (lambda d: d["result"].update(arena=10**9), 3, "memories of 13888 bytes in all, for arenas of 1000000000"),
     (lambda d: d["memories"][0].update(planned=1), 3, "memories of 1 bytes in all, for arenas of 13888"),
     (lambda d: d.update(memories=[]), 3, "memories of 0 bytes in all, for arenas of 13888"),
-    (lambda d: d["memories"][0].pop("planned"), 3, "planned"), (lambda d: d.update(memories=5), 3, "expected an array"),
+    (lambda d: d["memories"][0].pop("planned"), 3, "planned"), (lambda d: d["memories"][0].pop("now"), 3, "now"),
+    (lambda d: d["memories"][0].update(id=-1), 3, "found -1"), (lambda d: d["memories"][0].update(device=[]), 3, "device"),
+    (lambda d: d["memories"][0].update(now=1.5), 3, "found 1.5"), (lambda d: d.update(memories=5), 3, "expected an array"),
     (lambda d: d["memories"].extend([{"method": 0, "id": 1, "now": 0, "planned": 2**63 - 1}] * 3), 0, "ok")])
 def test_stated_memories_are_no_way_around_the_check_of_arenas(tmp_path, forge, code, says):
     """The file's memories hold 64 bytes more than its buffers need: that much alone may arenas be larger."""
