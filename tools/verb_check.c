@@ -192,6 +192,7 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
                         "its times were given: the check of its bounds needs them too (--costs)");
     }
     if (!o->device) options->options.device = c->device;
+    job->pipeline->options.reordering.on = false; /* its runs are moved already */
     options->on = true;
     options->ops = c->runs;
     options->n_ops = c->n_runs;

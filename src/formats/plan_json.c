@@ -268,6 +268,10 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (v[R_CERTIFICATE] != ARN_JSON_NONE && arn_json_fine(r)) {
         out->rematerialization = arn_remat_json_read(r, v[R_CERTIFICATE]);
     }
+    if (out->schedule && out->rematerialization && arn_json_fine(r)) {
+        arn_json_fail(r, v[R_SCHEDULE], ARENAUT_BAD_INPUT,
+                      "stated beside 'rematerialization', which states the runs");
+    }
 }
 
 static arenaut_status plan_json_read(const uint8_t *data, size_t size,

@@ -100,3 +100,27 @@ def test_a_plan_that_moves_ops_within_a_peak_says_so(arenaut):
     done = arenaut("plan", DATA / "inception_int8.tflite", *FLAGS["moved within a peak"])
     assert "no other order has a lower peak of live bytes (proven); ops were moved all the same" in done.stdout
     assert "moved" not in arenaut("plan", DATA / "inception_int8.tflite", "--reorder", "on").stdout
+
+
+def chain_with_a_branch():
+    """The last op may as well run first, which no repetition is needed for."""
+    return {"schema": "arenaut.program/1", "inputs": [0], "outputs": [3],
+            "tensors": [{"name": f"t{i}", "bytes": size} for i, size in enumerate([60, 80, 70, 20])],
+            "ops": [{"name": "Conv", "inputs": [source], "outputs": [i + 1], "pure": True} for i, source in enumerate([0, 1, 0])]}
+
+
+def test_the_runs_of_a_certificate_are_not_moved_by_flags(arenaut, tmp_path):
+    model, plan = tmp_path / "branch.json", tmp_path / "x.plan.json"
+    model.write_text(json.dumps(chain_with_a_branch()))
+    arenaut("plan", model, "--recompute", "on", "-o", plan)
+    for flags in ([], ["--reorder", "on"], ["--recompute", "on", "--reorder", "on"]):
+        assert "a replay of the ops" in arenaut("check", model, plan, *flags).stdout
+
+
+def test_a_schedule_beside_a_certificate_is_refused(arenaut, tmp_path):
+    """Of two schedules one alone would be checked."""
+    model, plan = tmp_path / "branch.json", tmp_path / "x.plan.json"
+    model.write_text(json.dumps(chain_with_a_branch()))
+    arenaut("plan", model, "--recompute", "on", "-o", plan)
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "schedule": [2, 0, 1]}))
+    assert "stated beside 'rematerialization'" in arenaut("check", model, plan, exit=3).stderr
