@@ -124,3 +124,18 @@ def test_a_schedule_beside_a_certificate_is_refused(arenaut, tmp_path):
     arenaut("plan", model, "--recompute", "on", "-o", plan)
     plan.write_text(json.dumps({**json.loads(plan.read_text()), "schedule": [2, 0, 1]}))
     assert "stated beside 'rematerialization'" in arenaut("check", model, plan, exit=3).stderr
+
+
+def test_no_repetition_is_moved_before_the_first_run(arenaut, tmp_path):
+    """The best schedule of the rematerialized program exchanges the two runs of op 2."""
+    sizes = [5000, 6007, 1000, 6000, 7000, 1000, 6000, 2000, 5000, 6000, 1000]
+    ops = [("RELU", [0, 1], [2]), ("Neg", [0, 1, 2], [3]), ("Relu", [0, 3], [4, 5]), ("Conv", [2, 4], [6]),
+           ("Conv", [3, 5], [7]), ("Relu", [7], [8]), ("Add", [0, 1, 7], [9, 10])]
+    model, plan = tmp_path / "exchanged.json", tmp_path / "x.plan.json"
+    model.write_text(json.dumps({
+        "schema": "arenaut.program/1", "inputs": [0, 1], "outputs": [3, 7, 10],
+        "tensors": [{"name": f"t{k}", "bytes": size} for k, size in enumerate(sizes)],
+        "ops": [{"name": name, "inputs": inputs, "outputs": outputs, "pure": True} for name, inputs, outputs in ops]}))
+    arenaut("plan", model, "--recompute", "on", "--reorder", "on", "-o", plan)
+    assert len(schedule_of(json.loads(plan.read_text()))) == len(ops) + 1
+    assert "a replay of the ops" in arenaut("check", model, plan).stdout

@@ -40,16 +40,36 @@ static arenaut_status add(form_search *s, scheduled c, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
+/* Files list a rematerialized program as a sequence of their ops, in which the first run of an op
+ * is the one that makes its results: no repetition may come before it. Tiles are ops of their own.
+ */
+static bool is_sequence(const form_search *s, const uint32_t *ops, uint32_t *latest) {
+    const arenaut_rewrite *made = s->search->pipeline->rewrite;
+    if (!made || arenaut_rewrite_is_tiled(made)) return true;
+    for (uint32_t k = 0; k < made->n_ops_before; k++) latest[k] = 0;
+    for (uint32_t i = 0; i < s->search->pipeline->document.program->n_ops; i++) {
+        const uint32_t run = ops[i], op = run < made->n_ops ? made->ops[run] : ARENAUT_NONE;
+        if (op == ARENAUT_NONE) continue;
+        if (run < latest[op]) return false;
+        latest[op] = run;
+    }
+    return true;
+}
+
 static arenaut_status add_order(form_search *s, const arn_program_order *problem, uint32_t number,
                                 arn_candidate forms, arenaut_error *err) {
     const arenaut_program *program = s->search->pipeline->document.program;
-    uint32_t *ops = arn_region_allocate(&s->search->region, program->n_ops, sizeof *ops);
-    if (!ops) return arn_no_memory(err);
+    const arenaut_rewrite *made = s->search->pipeline->rewrite;
+    uint32_t *ops, *latest;
+    if (!ARN_REGION_ARRAYS(&s->search->region, ARN_ARRAY(ops, program->n_ops),
+                           ARN_ARRAY(latest, made ? made->n_ops_before : 0))) {
+        return arn_no_memory(err);
+    }
     scheduled c = {forms, arn_program_order_least(problem, number)};
     c.candidate.schedule = ops;
     const arenaut_status st = arn_program_order_ops(
         problem, program, number, arn_pipeline_allocator(s->search->pipeline), ops, err);
-    return st == ARENAUT_OK ? add(s, c, err) : st;
+    return st == ARENAUT_OK && is_sequence(s, ops, latest) ? add(s, c, err) : st;
 }
 
 /* The given schedule, the best one, then near-optimal ones. */
