@@ -94,7 +94,7 @@ function byChange(plan) {
 export const WAYS = {
   class: byClass,
   op: byOp,
-  layer: (plan) => byText(plan.n, (b) => plan.layerOf(b)),
+  layer: (plan) => byText(plan.n, plan.layerOf),
   size: (plan, say) => byAmount(plan.n, (b) => plan.size[b], say.bytes),
   lifetime: (plan, say) => byAmount(plan.n, (b) => lifeOf(plan, b), say.steps),
   change: byChange,

@@ -208,7 +208,7 @@ export class Plan {
   readersOf(b) { return this.touches.readers.get(b) ?? []; }
   // Of the buffer, or of the first op that makes it and has one: an allocation has none.
   sourceOf(b) {
-    return this.sources[b] ?? (this.nOps ? this.writersOf(b).map((op) => this.opSources[op]).find(Boolean) : null) ?? null;
+    return this.sources[b] ?? (this.nOps ? this.writersOf(b).map((op) => this.opSources[op]).find(Boolean) : null);
   }
 
   // The first step at which an op runs; -1 if none does.

@@ -111,7 +111,7 @@ export class Panels {
       arena > whole ? `${commas(arena - whole)} bytes of the ${plannedName(plan.data)} (${percent(arena - whole, arena)}) are not needed then` : ""]
       .filter(Boolean).join("; ") + ".";
     this.showHoles(alive);
-    this.groups[0].set(grouped(plan, alive, (b) => plan.layerOf(b)).map((g) => ({ ...g, key: g.key })));
+    this.groups[0].set(grouped(plan, alive, plan.layerOf));
     this.groups[1].set(grouped(plan, alive, (b) => opTextOf(plan, b)));
     this.showFlame(alive, whole);
   }
