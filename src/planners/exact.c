@@ -8,9 +8,9 @@
 #include "planners/exact_lane.h"
 #include "planners/run/planner_rows.h"
 
-/* exact_lane: adapts the exact search to a lane (run/lanes.h): it improves the lane's plan, and its
- * plans, bounds and effort go to the lane's meter. Either the whole problem is searched, or one
- * pool of a plan that there is already. The row of the same search is in exact.c. */
+/* The exact search in a lane (run/lanes.h): it improves the lane's plan, and its plans, bounds and
+ * effort go to the lane's meter. Either the whole problem is searched, or one pool of a plan that
+ * there is already. The row of the same search is at the end. */
 
 typedef struct lane_search {
     arenaut_planning *planning;

@@ -1,6 +1,5 @@
 #include "support/bytes.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "support/test.h"
@@ -32,12 +31,18 @@ void free_bytes(bytes *b) {
     b->size = 0;
 }
 
+void print_data_path(char path[DATA_PATH_LIMIT], const char *format, va_list list) {
+    static const char folder[] = TEST_DATA "/";
+    const size_t n = sizeof folder - 1, room = DATA_PATH_LIMIT - n;
+    memcpy(path, folder, n);
+    assert_true((size_t)vsnprintf(path + n, room, format, list) < room);
+}
+
 bytes data_bytes(const char *format, ...) {
-    char path[1024] = TEST_DATA "/";
-    const size_t n = strlen(path);
+    char path[DATA_PATH_LIMIT];
     va_list list;
     va_start(list, format);
-    assert_true((size_t)vsnprintf(path + n, sizeof path - n, format, list) < sizeof path - n);
+    print_data_path(path, format, list);
     va_end(list);
     return read_bytes(path);
 }

@@ -4,6 +4,7 @@
 
 #include <arenaut/expr.h>
 
+#include "support/bytes.h"
 #include "support/test.h"
 
 arenaut_status try_read(const char *format, const void *data, size_t size,
@@ -56,11 +57,10 @@ char *load_file(const char *path, size_t *size) {
 }
 
 char *data_text(size_t *size, const char *format, ...) {
-    char path[1024] = TEST_DATA "/";
-    const size_t n = strlen(path);
+    char path[DATA_PATH_LIMIT];
     va_list list;
     va_start(list, format);
-    assert_true((size_t)vsnprintf(path + n, sizeof path - n, format, list) < sizeof path - n);
+    print_data_path(path, format, list);
     va_end(list);
     return load_file(path, size);
 }

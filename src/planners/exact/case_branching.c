@@ -136,7 +136,7 @@ typedef struct cases {
     arn_id_list stack, later; /* cases to do now, and in the next round */
     arn_region region;
     uint8_t *pair;     /* per buffer, for the case at work */
-    uint8_t *first;    /* likewise, in the case of first_case.h; NULL: done */
+    uint8_t *first;    /* likewise, of the guess (first_case); NULL: done */
     uint32_t *pool_of; /* likewise, if pools are chosen; else the input's */
     uint64_t *offset;  /* likewise */
     uint32_t *choice;  /* likewise: pools that spill as little as the loads allow */

@@ -56,15 +56,12 @@ static bool is_sequence(const form_search *s, const uint32_t *ops, uint32_t *lat
     return true;
 }
 
+/* `latest` has a number per op of the file. */
 static arenaut_status add_order(form_search *s, const arn_program_order *problem, uint32_t number,
-                                arn_candidate forms, arenaut_error *err) {
+                                arn_candidate forms, uint32_t *latest, arenaut_error *err) {
     const arenaut_program *program = s->search->pipeline->document.program;
-    const arenaut_rewrite *made = s->search->pipeline->rewrite;
-    uint32_t *ops, *latest;
-    if (!ARN_REGION_ARRAYS(&s->search->region, ARN_ARRAY(ops, program->n_ops),
-                           ARN_ARRAY(latest, made ? made->n_ops_before : 0))) {
-        return arn_no_memory(err);
-    }
+    uint32_t *ops = arn_region_allocate(&s->search->region, program->n_ops, sizeof *ops);
+    if (!ops) return arn_no_memory(err);
     scheduled c = {forms, arn_program_order_least(problem, number)};
     c.candidate.schedule = ops;
     const arenaut_status st = arn_program_order_ops(
@@ -77,9 +74,12 @@ static arenaut_status add_orders(form_search *s, const arn_program_order *proble
                                  arn_candidate forms, arenaut_error *err) {
     const scheduled given = {forms, arn_program_order_peaks(problem).given};
     const uint32_t n = arn_program_order_candidates(problem);
-    arenaut_status st = add(s, given, err);
+    const arenaut_rewrite *made = s->search->pipeline->rewrite;
+    uint32_t *latest =
+        arn_region_allocate(&s->search->region, made ? made->n_ops_before : 0, sizeof *latest);
+    arenaut_status st = latest ? add(s, given, err) : arn_no_memory(err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        st = add_order(s, problem, i, forms, err);
+        st = add_order(s, problem, i, forms, latest, err);
     }
     return st;
 }
