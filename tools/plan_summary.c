@@ -198,8 +198,9 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     describe_compressed(pipeline, "  packed     ", out);
     put_reserve_line(p, out);
     if (job->options->verbose > 0) {
-        text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n",
-                    pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
+        const arenaut_stop why = pipeline->plan->stopped_by;
+        text_printf(out, "  search     %s, %s%s after %s steps, %.3f s\n", pipeline->plan->planner,
+                    why == ARENAUT_STOP_END ? "at its " : "stopped by ", arenaut_stop_name(why),
                     with_commas(pipeline->plan->effort).text, pipeline->result.seconds);
     }
     put_check_line(pipeline, style, out);

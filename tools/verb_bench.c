@@ -210,10 +210,9 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
     table_cell(t, with_commas(plan->effort).text);
     table_cellf(t, "%.3f ms", job->pipeline->result.seconds * 1000);
     table_cell(t, b->proof.text);
-    const bool final = plan->stopped_by == ARENAUT_STOP_PROOF; /* a heuristic is through */
-    table_cell(t, plan->quality == ARENAUT_OPTIMAL ? "minimal"
-                  : final                          ? ""
-                                                   : arenaut_stop_name(plan->stopped_by));
+    table_cell(t, plan->quality == ARENAUT_OPTIMAL       ? "minimal"
+                  : plan->stopped_by == ARENAUT_STOP_END ? ""
+                                                         : arenaut_stop_name(plan->stopped_by));
 }
 
 static void put_result(bench *b, const tool_job *job, const char *planner, const char *refusal) {

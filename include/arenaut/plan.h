@@ -24,13 +24,14 @@ typedef enum arenaut_quality {
 } arenaut_quality;
 
 typedef enum arenaut_stop {
-    ARENAUT_STOP_PROOF, /* the answer is final */
+    ARENAUT_STOP_PROOF, /* optimal, or infeasible; from a planner also: ARENAUT_STOP_END */
     ARENAUT_STOP_EFFORT,
     ARENAUT_STOP_TIME,      /* the progress callback said so */
     ARENAUT_STOP_INTERRUPT, /* likewise */
+    ARENAUT_STOP_END,       /* nothing: the planner has no more to try, or keeps the capacity */
 } arenaut_stop;
 
-/* The JSON words: "optimal", "feasible", "infeasible"; "proof", "effort", … Static. */
+/* The JSON words: "optimal", "feasible", "infeasible"; "proof", "effort", … "end". Static. */
 const char *arenaut_quality_name(arenaut_quality quality);
 const char *arenaut_stop_name(arenaut_stop stop);
 

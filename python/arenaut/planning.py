@@ -186,7 +186,7 @@ class Plan:
     status : str
         "optimal", which is proven, or "feasible".
     stopped_by : str
-        "proof", "effort", "time" or "interrupt".
+        "proof", "effort", "time", "interrupt" or "end" (nothing more to try).
     planner : str
         The planner that made it.
     effort : int
@@ -407,4 +407,4 @@ class Plan:
 
 
 QUALITIES = ["optimal", "feasible", "infeasible"]
-STOPS = ["proof", "effort", "time", "interrupt"]
+STOPS = ["proof", "effort", "time", "interrupt", "end"]

@@ -67,7 +67,7 @@ Pools = Iterable[Pool | str | tuple[Any, ...]] | Mapping[str, int | None]
 Progress = Callable[[int | None, int, float], object] | bool | None
 Kind = Literal["intermediate", "input", "output", "state", "scratch", "constant"]
 Status = Literal["optimal", "feasible"]
-StoppedBy = Literal["proof", "effort", "time", "interrupt"]
+StoppedBy = Literal["proof", "effort", "time", "interrupt", "end"]
 #: A size: a value, a range, several.
 Dim = int | tuple[int, int] | list[int]
 SplitMode = Literal["channels", "rows", "kept", "rows+calls", "kept+calls", "cropped", "kept-cropped",

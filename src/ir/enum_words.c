@@ -73,6 +73,6 @@ const char *arenaut_quality_name(arenaut_quality quality) {
 }
 
 const char *arenaut_stop_name(arenaut_stop stop) {
-    static const char *const names[] = {"proof", "effort", "time", "interrupt"};
-    return (unsigned)stop < 4 ? names[stop] : NULL;
+    static const char *const names[] = {"proof", "effort", "time", "interrupt", "end"};
+    return (unsigned)stop < 5 ? names[stop] : NULL;
 }

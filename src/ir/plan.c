@@ -52,6 +52,11 @@ void arenaut_plan_free(arenaut_plan *plan) {
     arn_release(&allocator, store);
 }
 
+void arn_plan_call_feasible(arenaut_plan *plan) {
+    plan->quality = ARENAUT_FEASIBLE;
+    if (plan->stopped_by == ARENAUT_STOP_PROOF) plan->stopped_by = ARENAUT_STOP_END;
+}
+
 void arn_plan_use_allocator(arenaut_plan *plan, const arenaut_allocator *allocator) {
     if (plan) plan->store->region.allocator = arn_allocator_or_default(allocator);
 }

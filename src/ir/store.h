@@ -42,6 +42,8 @@ const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 /* A copy that lives as long as the plan; NULL if there is no memory. */
 void *arn_plan_allocate(arenaut_plan *plan, size_t n, size_t size); /* as long as the plan */
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length);
+/* A plan that is not proven best was not stopped by a proof either. */
+void arn_plan_call_feasible(arenaut_plan *plan);
 
 /* The symbol of that name; NONE if there is none. A walk over the symbols. */
 uint32_t arn_program_find_symbol(const arenaut_program *program, const char *name);

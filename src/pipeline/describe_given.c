@@ -2,6 +2,7 @@
  * plan is the baseline, which has been checked and replayed; nothing is placed anew. A plan of the
  * same problem is still searched, for its lower bound alone. If the file holds no right plan, or
  * options ask for another problem than the file's, planning is the description. */
+#include "ir/store.h"
 #include "stages/stages.h"
 
 #include <inttypes.h>
@@ -49,7 +50,7 @@ static arenaut_status copy_plan(const arenaut_pipeline *p, const arenaut_plan *f
     (*out)->total = from->total;
     (*out)->spill = from->spill;
     (*out)->planner = from->planner;
-    (*out)->quality = ARENAUT_FEASIBLE;
+    arn_plan_call_feasible(*out);
     return ARENAUT_OK;
 }
 
@@ -77,7 +78,8 @@ static void take_bound(const arenaut_pipeline *p, const arenaut_plan *made, aren
     plan->stopped_by = made->stopped_by;
     plan->effort = made->effort;
     const bool minimal = plan->total == made->total && plan->spill == made->spill;
-    if (minimal) plan->quality = made->quality;
+    plan->quality = made->quality;
+    if (!minimal) arn_plan_call_feasible(plan);
 }
 
 static void note_new(const arenaut_pipeline *p, const arenaut_plan *own, const arenaut_plan *made) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "ir/store.h"
 #include "kernels/kernel_set.h"
 #include "rewrite/transform.h"
 #include "stages/stages.h"
@@ -87,8 +88,8 @@ static void take(arenaut_pipeline *p, arenaut_pipeline *plain) {
     keep_bounds(&p->options, p->plan, plain->plan);
     other->pipeline.figures.bound = plain->plan->total_bound;
     other->pipeline.result.sha256 = p->result.sha256;
-    other->pipeline.plan->quality = ARENAUT_FEASIBLE;
     other->pipeline.plan->stopped_by = p->plan->stopped_by;
+    arn_plan_call_feasible(other->pipeline.plan);
     const struct arenaut_pipeline_store own = *store;
     *store = *other;
     *other = own;

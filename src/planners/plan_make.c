@@ -14,6 +14,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/lifetimes.h"
+#include "ir/store.h"
 #include "planners/bounds/bounds.h"
 #include "planners/bounds/spill.h"
 #include "planners/plan_within.h"
@@ -269,14 +270,16 @@ static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
         plan->spill_bound = plan->spill;
         plan->total_bound = plan->total;
     }
-    /* Without a choice of pools each has the least arena that it can have. */
-    const bool each = !arenaut_problem_chooses_pools(planning->problem);
     /* Bounds for plans that spill less do not hold for this one's arenas. */
     if (plan->spill > plan->spill_bound) plan->total_bound = arn_min_u64(plan->total_bound, of_all);
+    plan->total_bound = arn_round_total(planning->problem, plan->total_bound);
     if (plan->spill == plan->spill_bound && plan->total == plan->total_bound) {
         plan->quality = ARENAUT_OPTIMAL;
         plan->stopped_by = ARENAUT_STOP_PROOF;
-        for (uint32_t k = 0; k < plan->n_pools && each; k++) plan->lower_bound[k] = plan->arena[k];
+        /* Other arenas for the same division among pools would be another total. */
+        memcpy(plan->lower_bound, plan->arena, plan->n_pools * sizeof *plan->arena);
+    } else {
+        arn_plan_call_feasible(plan);
     }
     return ARENAUT_OK;
 }

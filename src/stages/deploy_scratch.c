@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "ir/lifetimes.h"
+#include "ir/store.h"
 #include "passes/scratch.h"
 
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
@@ -34,9 +35,9 @@ static void replace_plan(arenaut_pipeline *p, arenaut_plan *deployed) {
     deployed->total_bound = joint->total_bound;
     memcpy(deployed->lower_bound, joint->lower_bound,
            joint->n_pools * sizeof *deployed->lower_bound);
-    const bool optimal = deployed->total == joint->total_bound;
-    deployed->quality = optimal ? ARENAUT_OPTIMAL : ARENAUT_FEASIBLE;
+    deployed->quality = ARENAUT_OPTIMAL;
     deployed->stopped_by = joint->stopped_by;
+    if (deployed->total != joint->total_bound) arn_plan_call_feasible(deployed);
     deployed->effort = joint->effort;
     deployed->planner = joint->planner;
     arenaut_plan_free(p->plan);
@@ -100,7 +101,7 @@ static arenaut_status deploy_as_planned(arenaut_pipeline *p, arenaut_finding *fi
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         arenaut_plan_free(deployed);
-        p->plan->quality = ARENAUT_FEASIBLE;
+        arn_plan_call_feasible(p->plan);
         arn_pipeline_note(p, "how %s will place scratch is not known: %s", p->target->name,
                           why.msg[0] ? why.msg : "it finds no place");
         return ARENAUT_OK;
@@ -171,7 +172,7 @@ arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *e
     const arenaut_status st = runtime_places_scratch(p) ? deploy(p, err) : ARENAUT_OK;
     const bool unknown =
         p->result.scratch == ARENAUT_SCRATCH_UNKNOWN || p->op_outside != ARENAUT_NONE;
-    if (unknown && p->plan->quality == ARENAUT_OPTIMAL) p->plan->quality = ARENAUT_FEASIBLE;
+    if (unknown && p->plan->quality == ARENAUT_OPTIMAL) arn_plan_call_feasible(p->plan);
     return st;
 }
 

@@ -93,6 +93,21 @@ static cost least_cost(const arenaut_problem *p) {
 
 /* ---- every planner against it ---- */
 
+/* In a division of buffers among pools, the arenas of a least total are the least by themselves. */
+static void expect_pools_at_bounds(const arenaut_plan *plan) {
+    for (uint32_t k = 0; k < plan->n_pools; k++) {
+        assert_int_equal(plan->lower_bound[k], plan->arena[k]);
+    }
+}
+
+static uint64_t least_alignment(const arenaut_problem *p) {
+    uint64_t least = p->pool[0].align;
+    for (uint32_t k = 1; k < p->n_pools; k++) {
+        if (p->pool[k].align < least) least = p->pool[k].align;
+    }
+    return least;
+}
+
 static void hold_against(const arenaut_problem *p, const arenaut_plan *plan, cost least) {
     const cost found = {plan->spill, plan->total};
     if (plan->quality == ARENAUT_INFEASIBLE) {
@@ -103,7 +118,11 @@ static void hold_against(const arenaut_problem *p, const arenaut_plan *plan, cos
     assert_false(is_less(found, least));
     assert_true(plan->spill_bound <= least.spill);
     if (plan->spill == least.spill) assert_true(plan->total_bound <= least.total);
-    if (plan->quality == ARENAUT_OPTIMAL) assert_false(is_less(least, found));
+    assert_int_equal(plan->total_bound % least_alignment(p), 0);
+    assert_true((plan->quality == ARENAUT_OPTIMAL) == (plan->stopped_by == ARENAUT_STOP_PROOF));
+    if (plan->quality != ARENAUT_OPTIMAL) return;
+    assert_false(is_less(least, found));
+    expect_pools_at_bounds(plan);
 }
 
 static cost plan_with(const arenaut_problem *p, const arenaut_planner *planner, cost least) {

@@ -96,7 +96,7 @@ static arenaut_plan *random_plan(rng *r, const arenaut_problem *problem) {
         plan->total_bound += plan->lower_bound[p];
     }
     plan->quality = rng_once_in(r, 2) ? ARENAUT_OPTIMAL : ARENAUT_FEASIBLE;
-    plan->stopped_by = (arenaut_stop)rng_below(r, 4);
+    plan->stopped_by = (arenaut_stop)rng_below(r, 5);
     plan->effort = rng_next(r) / 2;
     plan->planner = "some planner";
     return plan;

@@ -61,6 +61,12 @@ static uint64_t round_arena(const arenaut_problem *p, uint32_t pool, uint64_t by
     return arn_aligned(bytes, p->pool[pool].align);
 }
 
+uint64_t arn_round_total(const arenaut_problem *p, uint64_t bound) {
+    uint64_t least = p->pool[0].align;
+    for (uint32_t k = 1; k < p->n_pools; k++) least = arn_min_u64(least, p->pool[k].align);
+    return arn_aligned(bound, least);
+}
+
 static uint64_t pools_of(const arenaut_problem *p, const uint64_t *allowed, uint32_t b) {
     return allowed ? allowed[b] : arenaut_problem_pools(p, b);
 }
@@ -154,7 +160,7 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
     arn_rooms_free(&rooms);
     add_arenas(p, bounds);
     /* Each pool may have its own topmost buffer. */
-    bounds->total = arn_max_u64(bounds->total, all.bytes);
+    bounds->total = arn_max_u64(bounds->total, arn_round_total(p, all.bytes));
     bounds->step = all.step;
     return ARENAUT_OK;
 }

@@ -21,6 +21,10 @@ arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *a
                                arn_poll *poll, const arenaut_allocator *allocator,
                                arn_bounds *bounds, arenaut_error *err);
 
+/* A bound of the sum of all arenas, raised to what they add up to: each is a multiple of its pool's
+ * alignment, and all of the least one. */
+uint64_t arn_round_total(const arenaut_problem *problem, uint64_t bound);
+
 /* The lowest address with `bytes` free bytes below it; 0 for none. */
 uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, uint64_t bytes);
 

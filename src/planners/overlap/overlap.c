@@ -232,7 +232,9 @@ static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
         memcpy(plan->offset, part->offset, plan->n_buffers * sizeof *plan->offset);
         meter->spent += part->effort;
         arn_meter_improved(meter, arn_plan_cost(part->spill, part->total));
-        if (part->stopped_by != ARENAUT_STOP_PROOF) arn_meter_stop(meter, part->stopped_by);
+        const bool final =
+            part->stopped_by == ARENAUT_STOP_PROOF || part->stopped_by == ARENAUT_STOP_END;
+        if (!final) arn_meter_stop(meter, part->stopped_by);
     }
     arenaut_plan_free(part);
     return st == ARENAUT_REFUSED || st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
