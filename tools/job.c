@@ -112,6 +112,13 @@ static exit_code complain_open_sizes(const arenaut_pipeline *p, const arenaut_er
     return code;
 }
 
+/* A schedule that computes something else, as a plan file states it, is a negative answer. */
+static exit_code complain_schedule(const tool_job *job, const arenaut_error *err) {
+    const char *option = job->pipeline->fault.option;
+    return complain(EXIT_NEGATIVE, job->schedule.path, "'%s': %s", job->schedule.member,
+                    err->msg + strlen(option) + strlen(": "));
+}
+
 /* Reports the error of a stage of the job's pipeline. */
 static exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
     const arenaut_pipeline *p = job->pipeline;
@@ -125,6 +132,9 @@ static exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
     if (strcmp(fault->option, "shapes") == 0) return complain_error(job->shapes.path, err);
     if (strcmp(fault->option, "scratch") == 0) return complain_error(job->scratch.path, err);
     if (strcmp(fault->option, "costs") == 0) return complain_error(job->costs.path, err);
+    const bool moves =
+        strcmp(fault->option, "reorder") == 0 || strcmp(fault->option, "recompute") == 0;
+    if (moves && job->schedule.path) return complain_schedule(job, err);
     return complain(exit_for_status(err->code), path, "--%s", err->msg);
 }
 

@@ -10,6 +10,11 @@
 #include "kernel_choice.h"
 #include "progress.h"
 
+/* The schedule of the ops that a plan's file states, for messages; NULL: none does. */
+typedef struct stated_schedule {
+    const char *path, *member;
+} stated_schedule;
+
 typedef struct tool_job {
     const tool_options *options;
     const char *path; /* for messages; of several files that are one program "a.pt2 + b.pt2" */
@@ -18,6 +23,7 @@ typedef struct tool_job {
     input_file *inputs;
     size_t n_inputs;
     bool borrowed; /* another job closes the inputs */
+    stated_schedule schedule;
     input_file shapes, scratch, costs;
     kernel_choice kernels;
     flag_values values;         /* memory of the pipeline's options */

@@ -3,6 +3,7 @@
  * for a model against the kernels that it names. The checker knows neither lowering nor
  * planners. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "describe.h"
@@ -164,10 +165,12 @@ static bool has_bases(const arenaut_problem *problem) {
 }
 
 /* The plan's file states the schedule that was planned, if it is not that of the model. */
-static void follow_stated_schedule(tool_job *job, const arenaut_document *plan) {
+static void follow_stated_schedule(tool_job *job, const tool_job *from) {
+    const arenaut_document *plan = &from->pipeline->document;
     arenaut_pipeline_options *options = &job->pipeline->options;
     if (!plan->schedule) return;
     const bool repeats = plan->n_schedule != job->pipeline->document.program->n_ops;
+    job->schedule = (stated_schedule){from->path, "schedule"};
     options->splitting.on = false; /* tiles are no ops of the file */
     options->reordering.on = !repeats;
     options->reordering.ops = plan->schedule;
@@ -184,13 +187,14 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     arenaut_recomputing *options = &job->pipeline->options.recomputing;
     if (!job->pipeline->document.program) return EXIT_FINE;
     if (!c) {
-        follow_stated_schedule(job, &plan->pipeline->document);
+        follow_stated_schedule(job, plan);
         return EXIT_FINE;
     }
     if (c->timed && !o->costs) {
         return complain(EXIT_USAGE, plan->path,
                         "its times were given: the check of its bounds needs them too (--costs)");
     }
+    job->schedule = (stated_schedule){plan->path, "rematerialization"};
     if (!o->device) options->options.device = c->device;
     job->pipeline->options.reordering.on = false; /* its runs are moved already */
     options->on = true;
@@ -199,19 +203,45 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
-/* A schedule that computes something else is a negative answer here, and so is one that the model
- * does not allow to follow. */
+/* A schedule that the model does not allow to follow is a negative answer. */
 static exit_code prepare_schedule(tool_job *job, const tool_job *plan) {
     const exit_code code = job_prepare(job);
     const bool stated = plan->pipeline->document.schedule && job->pipeline->document.program;
     if (code == EXIT_FINE && stated && !job->pipeline->rewrite) {
         return complain(EXIT_NEGATIVE, plan->path,
-                        "its schedule cannot be followed: it is none of the ops of %s", job->path);
+                        "'schedule': it cannot be followed with the ops of %s", job->path);
     }
-    const char *option = job->pipeline->fault.option;
-    const bool wrong = code == EXIT_USAGE && option &&
-                       (strcmp(option, "recompute") == 0 || strcmp(option, "reorder") == 0);
-    return wrong ? EXIT_NEGATIVE : code;
+    return code;
+}
+
+/* The memories that FILE would state with the plan in it, against those stated beside the plan. */
+static exit_code check_memories(tool_job *job, const tool_job *plan, verdict *v) {
+    const arenaut_document *document = &plan->pipeline->document;
+    const arenaut_memories *own = &job->pipeline->memories;
+    arenaut_error err = {0};
+    if (!document->memories || !v->ok || !job->pipeline->document.program) return EXIT_FINE;
+    const exit_code code = job_find_baseline(job);
+    if (code != EXIT_FINE) return code;
+    if (arenaut_pipeline_take_plan(job->pipeline, document->plan, &err)) {
+        return complain_error(plan->path, &err);
+    }
+    const size_t n = own->sized ? own->n : 0;
+    v->ok = n == document->n_memories;
+    v->finding.rule = ARENAUT_RULE_ARENA;
+    snprintf(v->finding.msg, sizeof v->finding.msg, "the plan states %zu memories; there are %zu",
+             document->n_memories, n);
+    for (size_t i = 0; i < n && v->ok; i++) {
+        const arenaut_memory *stated = &document->memories[i], *real = &own->rows[i];
+        v->ok = stated->method == real->method && stated->id == real->id &&
+                stated->device.type == real->device.type &&
+                stated->device.index == real->device.index && stated->now == real->now &&
+                stated->planned == real->planned;
+        snprintf(v->finding.msg, sizeof v->finding.msg,
+                 "memory %" PRIu32 " of method %" PRIu32 " is stated with %" PRIu64
+                 " bytes now and %" PRIu64 " planned; these are %" PRIu64 " and %" PRIu64,
+                 real->id, real->method, stated->now, stated->planned, real->now, real->planned);
+    }
+    return EXIT_FINE;
 }
 
 static exit_code check_bounds(const tool_job *job, const tool_job *plan, verdict *v) {
@@ -290,6 +320,7 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, tool_job *unmove
     code = compare_problems(job, plan);
     if (code == EXIT_FINE) code = measure_unstated(job, plan);
     if (code == EXIT_FINE) code = check_and_replay(job, plan->pipeline->document.plan, v);
+    if (code == EXIT_FINE) code = check_memories(job, plan, v);
     return code == EXIT_FINE ? check_bounds(job, plan, v) : code;
 }
 

@@ -28,6 +28,9 @@ typedef struct arenaut_document {
                                     * them, repeated ones more than once; NULL: that of the file, or not
                                     * stated. It lives as long as the plan */
     uint32_t n_schedule;
+    const arenaut_memory *memories; /* beside a plan: stated with it; NULL: none. Its methods are
+                                     * those of the problem. They live as long as the plan */
+    size_t n_memories;
     bool measured; /* beside a plan: its file states neither arenas nor spill. They are those of the
                     * problem beside it */
 } arenaut_document;

@@ -401,6 +401,11 @@ arenaut_status arenaut_pipeline_describe(arenaut_pipeline *pipeline, bool or_bet
 arenaut_status arenaut_pipeline_replay(const arenaut_pipeline *pipeline, const arenaut_plan *plan,
                                        arenaut_finding *finding, arenaut_error *err);
 
+/* Takes a copy of `plan`, of pipeline->problem, for the pipeline's own, and sizes `memories` with
+ * it in the file. It is the caller who has checked it. After find_baseline. */
+arenaut_status arenaut_pipeline_take_plan(arenaut_pipeline *pipeline, const arenaut_plan *plan,
+                                          arenaut_error *err);
+
 /* Whether the new plan may be written, and why not. */
 #define ARENAUT_OUTCOME_MAP(XX)                                                            \
     XX(WRITE, "the new plan may be written")                                               \

@@ -1126,6 +1126,8 @@ Document._fields_ = [
     ("n_rounded", c_uint32),
     ("schedule", POINTER(c_uint32)),
     ("n_schedule", c_uint32),
+    ("memories", POINTER(Memory)),
+    ("n_memories", c_size_t),
     ("measured", c_bool)]
 Dim._fields_ = [
     ("name", c_char_p),

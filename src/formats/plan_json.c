@@ -156,19 +156,38 @@ static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan
 enum { MEMORY_KEYS(ARN_KEY_ENUM) M_KEYS };
 static const char *const memory_keys[] = {MEMORY_KEYS(ARN_KEY_TEXT)};
 
-/* What the memories come to, with the plan inside. */
-static uint64_t sum_memories(arn_json_reader *r, uint32_t array) {
-    uint64_t sum = 0;
-    ARN_JSON_EACH(r, memory, array) {
+static void read_memories(arn_json_reader *r, uint32_t array, uint32_t methods,
+                          arenaut_document *out) {
+    arn_json_list names = arn_json_list_of(r, methods, "method");
+    const arn_json_list list = arn_json_list_of(r, array, "memory");
+    if (!arn_json_fine(r)) return;
+    arenaut_memory *rows = arn_plan_allocate(out->plan, list.n, sizeof *rows);
+    if (!rows) {
+        r->status = arn_no_memory(r->err);
+        return;
+    }
+    out->memories = rows;
+    ARN_JSON_EACH(r, memory, list.array) {
         uint32_t v[M_KEYS];
         arn_json_members(r, memory, memory_keys, M_KEYS, v);
         arn_json_hold(r, memory);
         arn_json_require(r, memory, v[M_NOW], "now");
         arn_json_require(r, memory, v[M_PLANNED], "planned");
-        arn_json_size(r, v[M_ID], 0);
-        arn_json_device(r, v[M_DEVICE]);
-        arn_json_size(r, v[M_NOW], 0);
-        if (!arn_add(sum, arn_json_size(r, v[M_PLANNED], 0), &sum)) sum = UINT64_MAX;
+        rows[out->n_memories++] = (arenaut_memory){
+            .method = arn_json_reference(r, &names, v[M_METHOD], ARENAUT_NONE),
+            .id = arn_json_below(r, v[M_ID], ARENAUT_NONE, 0),
+            .device = arn_json_device(r, v[M_DEVICE]),
+            .now = arn_json_size(r, v[M_NOW], 0),
+            .planned = arn_json_size(r, v[M_PLANNED], 0),
+        };
+    }
+}
+
+/* What the memories come to, with the plan inside. */
+static uint64_t sum_memories(const arenaut_document *document) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < document->n_memories; i++) {
+        if (!arn_add(sum, document->memories[i].planned, &sum)) return UINT64_MAX;
     }
     return sum;
 }
@@ -190,11 +209,20 @@ static void put_back(const stated *s, arenaut_plan *plan) {
     memcpy(plan->arena, s->arena, plan->n_pools * sizeof *s->arena);
 }
 
+static bool is_some_memory(const arenaut_document *document, uint64_t bytes) {
+    for (size_t i = 0; i < document->n_memories; i++) {
+        if (document->memories[i].planned == bytes) return true;
+    }
+    return false;
+}
+
 /* Whether the stated arenas may be memories that hold the measured plan. Tokens, of which each is
  * aligned by itself, may be smaller. */
-static bool may_be_memories(const stated *s, const arenaut_plan *plan, bool tokens) {
+static bool may_be_memories(const stated *s, const arenaut_document *document, bool tokens) {
+    const arenaut_plan *plan = document->plan;
     uint64_t sum = 0;
     for (uint32_t k = 0; k < plan->n_pools; k++) {
+        if (s->arena[k] != plan->arena[k] && !is_some_memory(document, s->arena[k])) return false;
         if (!tokens && s->arena[k] < plan->arena[k]) return false;
         if (!arn_add(sum, s->arena[k], &sum)) return false;
     }
@@ -208,7 +236,7 @@ static bool may_be_memories(const stated *s, const arenaut_plan *plan, bool toke
 static void measure(arn_json_reader *r, uint32_t memories, arenaut_document *out) {
     arenaut_plan *plan = out->plan;
     const bool tokens = out->problem->traits & ARENAUT_PROBLEM_TOKENS;
-    const uint64_t bytes = sum_memories(r, memories);
+    const uint64_t bytes = sum_memories(out);
     if (!arn_json_fine(r) || plan->quality == ARENAUT_INFEASIBLE || out->measured) return;
     if (plan->total > bytes) {
         arn_json_fail(r, memories, ARENAUT_BAD_INPUT,
@@ -219,7 +247,7 @@ static void measure(arn_json_reader *r, uint32_t memories, arenaut_document *out
     const stated s = keep_stated(plan);
     r->status = arenaut_plan_measure(plan, out->problem, r->err);
     if (!arn_json_fine(r)) return;
-    if (!may_be_memories(&s, plan, tokens)) {
+    if (!may_be_memories(&s, out, tokens)) {
         put_back(&s, plan);
         return;
     }
@@ -260,7 +288,10 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan, &out->measured);
     if (!arn_json_fine(r)) return;
     read_result(r, v[R_RESULT], out);
-    if (v[R_MEMORIES] != ARN_JSON_NONE) measure(r, v[R_MEMORIES], out);
+    if (v[R_MEMORIES] != ARN_JSON_NONE && arn_json_fine(r)) {
+        read_memories(r, v[R_MEMORIES], input[I_METHODS], out);
+        measure(r, v[R_MEMORIES], out);
+    }
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }

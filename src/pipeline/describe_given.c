@@ -39,21 +39,6 @@ static void take_lowering(arenaut_pipeline *p) {
     p->options.overlap = p->baseline.reaches;
 }
 
-static arenaut_status copy_plan(const arenaut_pipeline *p, const arenaut_plan *from,
-                                arenaut_plan **out, arenaut_error *err) {
-    const arenaut_status st =
-        arenaut_plan_new(from->n_buffers, from->n_pools, arn_pipeline_allocator(p), out, err);
-    if (st != ARENAUT_OK) return st;
-    memcpy((*out)->pool, from->pool, from->n_buffers * sizeof *from->pool);
-    memcpy((*out)->offset, from->offset, from->n_buffers * sizeof *from->offset);
-    memcpy((*out)->arena, from->arena, from->n_pools * sizeof *from->arena);
-    (*out)->total = from->total;
-    (*out)->spill = from->spill;
-    (*out)->planner = from->planner;
-    arn_plan_call_feasible(*out);
-    return ARENAUT_OK;
-}
-
 /* A bound of any plan, with any sharing of memory: the largest buffer fits into its pool. */
 static void bound_by_largest(const arenaut_problem *problem, arenaut_plan *plan) {
     for (uint32_t b = 0; b < problem->n_buffers; b++) {
@@ -139,7 +124,7 @@ arenaut_status arenaut_pipeline_describe(arenaut_pipeline *p, bool or_better, ar
     if (!describes_file(p)) return arenaut_pipeline_plan(p, err);
     arenaut_plan *own = NULL;
     bool taken = false;
-    st = copy_plan(p, p->baseline.plan, &own, err);
+    st = arn_pipeline_copy_plan(p, p->baseline.plan, &own, err);
     if (st != ARENAUT_OK) return st;
     take_lowering(p);
     st = describe(p, own, or_better, &taken, err);

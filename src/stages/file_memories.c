@@ -327,6 +327,16 @@ arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *er
     return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
 }
 
+arenaut_status arenaut_pipeline_take_plan(arenaut_pipeline *p, const arenaut_plan *plan,
+                                          arenaut_error *err) {
+    arenaut_plan *own = NULL;
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_COMPARED, ARN_PIPELINE_COMPARED, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_copy_plan(p, plan, &own, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_keep_plan(p, own);
+    return arn_pipeline_size_memories(p, err);
+}
+
 /* Named pools take the place of the file's memories. If one of these is larger than the pool in its
  * place, their sizes are no measure. */
 static bool baseline_fits_pools(const arenaut_pipeline *p) {

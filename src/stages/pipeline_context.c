@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "ir/certificate.h"
 #include "ir/program.h"
+#include "ir/store.h"
 #include "passes/scratch.h"
 #include "stages/stages.h"
 
@@ -128,6 +129,21 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
 void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan) {
     if (plan != p->plan) arenaut_plan_free(p->plan);
     p->result.plan = p->plan = plan;
+}
+
+arenaut_status arn_pipeline_copy_plan(const arenaut_pipeline *p, const arenaut_plan *from,
+                                      arenaut_plan **out, arenaut_error *err) {
+    const arenaut_status st =
+        arenaut_plan_new(from->n_buffers, from->n_pools, arn_pipeline_allocator(p), out, err);
+    if (st != ARENAUT_OK) return st;
+    memcpy((*out)->pool, from->pool, from->n_buffers * sizeof *from->pool);
+    memcpy((*out)->offset, from->offset, from->n_buffers * sizeof *from->offset);
+    memcpy((*out)->arena, from->arena, from->n_pools * sizeof *from->arena);
+    (*out)->total = from->total;
+    (*out)->spill = from->spill;
+    (*out)->planner = from->planner;
+    arn_plan_call_feasible(*out);
+    return ARENAUT_OK;
 }
 
 arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,

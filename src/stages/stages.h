@@ -89,6 +89,9 @@ arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const
 arenaut_status arn_pipeline_stopped(arenaut_error *err);
 /* Frees the plan that the pipeline had, unless that is it. */
 void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan);
+/* The places of a plan and what they add up to; nothing is known of bounds. */
+arenaut_status arn_pipeline_copy_plan(const arenaut_pipeline *p, const arenaut_plan *from,
+                                      arenaut_plan **out, arenaut_error *err);
 arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
                                         arn_budget *budget, const arenaut_plan_options *options,
                                         const arenaut_problem *problem, arenaut_plan **plan,

@@ -64,6 +64,45 @@ def test_a_wrong_schedule_is_a_negative_answer(arenaut, tmp_path, ops, says):
     assert n == 1
     done = arenaut("check", model, plan, exit=1)
     assert says in done.stdout + done.stderr
+    assert "--" not in done.stderr and (not done.stderr or f"{plan}: 'schedule': " in done.stderr)
+
+
+def test_wrong_runs_of_a_certificate_are_named_as_such(arenaut, tmp_path):
+    model, plan = tmp_path / "waiting.json", tmp_path / "x.plan.json"
+    model.write_text(json.dumps(program()))
+    arenaut("plan", model, *FLAGS["repeated"], "-o", plan)
+    document = json.loads(plan.read_text())
+    member = "rematerialization" if "rematerialization" in document else "schedule"
+    runs = document[member]["runs"] if member == "rematerialization" else document[member]
+    runs.reverse()
+    plan.write_text(json.dumps(document))
+    done = arenaut("check", model, plan, exit=1)
+    assert "--" not in done.stderr and f"{plan}: '{member}': the schedule: " in done.stderr
+
+
+@pytest.mark.parametrize("name", ["side_by_side", "two_methods", "xnnpack_mixed"])
+@pytest.mark.parametrize("member, forged", [("planned", 16), ("planned", -16), ("planned", 4096), ("now", 16), ("id", 1)])
+def test_memories_beside_a_plan_are_those_of_the_model(arenaut, tmp_path, name, member, forged):
+    model, plan = DATA / "pte" / f"{name}.pte", tmp_path / "x.plan.json"
+    arenaut("plan", model, "-o", plan)
+    arenaut("check", model, plan)
+    document = json.loads(plan.read_text())
+    document["memories"][0][member] += forged
+    plan.write_text(json.dumps(document))
+    done = arenaut("check", model, plan, exit=3 if "two" not in name and forged < 0 else 1)
+    assert "memor" in done.stdout + done.stderr or "wrong (arena)" in done.stdout
+
+
+def test_an_arena_between_the_plan_and_its_memory_is_wrong(arenaut, tmp_path):
+    """A delegate may read behind the last buffer: the memory is larger by that."""
+    model, plan = DATA / "pte" / "xnnpack_mixed.pte", tmp_path / "x.plan.json"
+    arenaut("plan", model, "-o", plan)
+    document = json.loads(plan.read_text())
+    for place in (document["result"], document["pools"][0]):
+        place["arena"] -= 16
+        place["lower_bound"] = min(place["lower_bound"], place["arena"])
+    plan.write_text(json.dumps(document))
+    assert "wrong (arena)" in arenaut("check", plan, exit=1).stdout
 
 
 def test_a_plan_in_the_files_schedule_states_none(arenaut, tmp_path):
