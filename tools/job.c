@@ -112,11 +112,13 @@ static exit_code complain_open_sizes(const arenaut_pipeline *p, const arenaut_er
     return code;
 }
 
-/* A schedule that computes something else, as a plan file states it, is a negative answer. */
-static exit_code complain_schedule(const tool_job *job, const arenaut_error *err) {
-    const char *option = job->pipeline->fault.option;
-    return complain(EXIT_NEGATIVE, job->schedule.path, "'%s': %s", job->schedule.member,
-                    err->msg + strlen(option) + strlen(": "));
+/* The member of a plan's file that an option of the pipeline was taken from; NULL: none. */
+static const char *stated_member(const tool_job *job, const char *option) {
+    if (!job->ops.path) return NULL;
+    if (strcmp(option, "split") == 0) return "tiles";
+    if (strcmp(option, "copying") == 0) return "copies";
+    const bool moves = strcmp(option, "recompute") == 0 || strcmp(option, "reorder") == 0;
+    return moves ? job->ops.schedule : NULL;
 }
 
 /* Reports the error of a stage of the job's pipeline. */
@@ -132,9 +134,11 @@ static exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
     if (strcmp(fault->option, "shapes") == 0) return complain_error(job->shapes.path, err);
     if (strcmp(fault->option, "scratch") == 0) return complain_error(job->scratch.path, err);
     if (strcmp(fault->option, "costs") == 0) return complain_error(job->costs.path, err);
-    const bool moves =
-        strcmp(fault->option, "reorder") == 0 || strcmp(fault->option, "recompute") == 0;
-    if (moves && job->schedule.path) return complain_schedule(job, err);
+    const char *member = stated_member(job, fault->option);
+    if (member) { /* ops that compute something else are a negative answer */
+        return complain(EXIT_NEGATIVE, job->ops.path, "'%s': %s", member,
+                        err->msg + strlen(fault->option) + strlen(": "));
+    }
     return complain(exit_for_status(err->code), path, "--%s", err->msg);
 }
 

@@ -10,10 +10,11 @@
 #include "kernel_choice.h"
 #include "progress.h"
 
-/* The schedule of the ops that a plan's file states, for messages; NULL: none does. */
-typedef struct stated_schedule {
-    const char *path, *member;
-} stated_schedule;
+/* The file of a plan that states its ops, for messages, and the member that has their schedule;
+ * NULL: none does. */
+typedef struct stated_ops {
+    const char *path, *schedule;
+} stated_ops;
 
 typedef struct tool_job {
     const tool_options *options;
@@ -23,7 +24,7 @@ typedef struct tool_job {
     input_file *inputs;
     size_t n_inputs;
     bool borrowed; /* another job closes the inputs */
-    stated_schedule schedule;
+    stated_ops ops;
     input_file shapes, scratch, costs;
     kernel_choice kernels;
     flag_values values;         /* memory of the pipeline's options */

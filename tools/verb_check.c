@@ -164,19 +164,27 @@ static bool has_bases(const arenaut_problem *problem) {
     return false;
 }
 
-/* The plan's file states the schedule that was planned, if it is not that of the model. */
-static void follow_stated_schedule(tool_job *job, const tool_job *from) {
+/* The plan's file states the ops that were planned, if they are not those of the model: tiles or
+ * copies of views, and the schedule. */
+static void follow_stated_ops(tool_job *job, const tool_job *from) {
     const arenaut_document *plan = &from->pipeline->document;
+    const arenaut_given_ops *ops = &plan->ops;
     arenaut_pipeline_options *options = &job->pipeline->options;
-    if (!plan->schedule) return;
-    const bool repeats = plan->n_schedule != job->pipeline->document.program->n_ops;
-    job->schedule = (stated_schedule){from->path, "schedule"};
-    options->splitting.on = false; /* tiles are no ops of the file */
-    options->reordering.on = !repeats;
-    options->reordering.ops = plan->schedule;
+    if (!ops->tiles && !ops->copied && !ops->schedule) return;
+    const bool repeats =
+        !ops->tiles && ops->schedule && ops->n_schedule != job->pipeline->document.program->n_ops;
+    job->ops = (stated_ops){from->path, "schedule"};
+    options->splitting.on = ops->tiles != NULL;
+    options->splitting.stages = ops->tiles;
+    options->splitting.n_stages = ops->n_tiles;
+    options->splitting.options.rounding = plan->n_rounded > 0;
+    options->copying = (arenaut_copying){ops->copied, ops->n_copied};
+    options->reordering.on = ops->schedule && !repeats;
+    options->reordering.ops = ops->schedule;
+    options->reordering.n_ops = ops->n_schedule;
     options->recomputing.on = repeats;
-    options->recomputing.ops = plan->schedule;
-    options->recomputing.n_ops = plan->n_schedule;
+    options->recomputing.ops = ops->schedule;
+    options->recomputing.n_ops = ops->n_schedule;
 }
 
 /* So does a certificate of rematerialization; times are modelled for the device that it names,
@@ -187,14 +195,14 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     arenaut_recomputing *options = &job->pipeline->options.recomputing;
     if (!job->pipeline->document.program) return EXIT_FINE;
     if (!c) {
-        follow_stated_schedule(job, plan);
+        follow_stated_ops(job, plan);
         return EXIT_FINE;
     }
     if (c->timed && !o->costs) {
         return complain(EXIT_USAGE, plan->path,
                         "its times were given: the check of its bounds needs them too (--costs)");
     }
-    job->schedule = (stated_schedule){plan->path, "rematerialization"};
+    job->ops = (stated_ops){plan->path, "rematerialization"};
     if (!o->device) options->options.device = c->device;
     job->pipeline->options.reordering.on = false; /* its runs are moved already */
     options->on = true;
@@ -206,10 +214,15 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
 /* A schedule that the model does not allow to follow is a negative answer. */
 static exit_code prepare_schedule(tool_job *job, const tool_job *plan) {
     const exit_code code = job_prepare(job);
-    const bool stated = plan->pipeline->document.schedule && job->pipeline->document.program;
+    const arenaut_given_ops *ops = &plan->pipeline->document.ops;
+    const bool stated =
+        (ops->schedule || ops->tiles || ops->copied) && job->pipeline->document.program;
     if (code == EXIT_FINE && stated && !job->pipeline->rewrite) {
-        return complain(EXIT_NEGATIVE, plan->path,
-                        "'schedule': it cannot be followed with the ops of %s", job->path);
+        return complain(EXIT_NEGATIVE, plan->path, "'%s': it cannot be followed with the ops of %s",
+                        ops->tiles    ? "tiles"
+                        : ops->copied ? "copies"
+                                      : "schedule",
+                        job->path);
     }
     return code;
 }
@@ -286,11 +299,11 @@ static exit_code follow_plan(tool_job *job, const tool_job *plan) {
 }
 
 /* Where flags move ops, and the plan's file says nothing of that, it is for the file's sequence:
- * others are stated, but for tiles and copies of views. */
+ * others are stated, but for tiles and copies of views by older versions. */
 static bool keeps_sequence(const tool_job *job, const tool_job *plan) {
     const arenaut_document *document = &plan->pipeline->document;
     const arenaut_rewrite *rewrite = job->pipeline->rewrite;
-    return !document->schedule && !document->rematerialization && rewrite &&
+    return !document->ops.schedule && !document->rematerialization && rewrite &&
            !arenaut_rewrite_is_tiled(rewrite) && rewrite->n_copied == 0;
 }
 

@@ -24,10 +24,8 @@ typedef struct arenaut_document {
     arenaut_given_kernels kernels; /* that the plan was made for, where it says so; the name lives
                                     * as long as the plan. A program has its own: given_kernels */
     uint32_t n_rounded;            /* beside a plan, as in arenaut_rewrite; 0: none are stated */
-    const uint32_t *schedule;      /* beside a plan, that it is for: ops as its model's file numbers
-                                    * them, repeated ones more than once; NULL: that of the file, or not
-                                    * stated. It lives as long as the plan */
-    uint32_t n_schedule;
+    arenaut_given_ops ops; /* beside a plan, as far as they are stated. They live as long as the
+                            * plan */
     const arenaut_memory *memories; /* beside a plan: stated with it; NULL: none. Its methods are
                                      * those of the problem. They live as long as the plan */
     size_t n_memories;

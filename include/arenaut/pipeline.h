@@ -101,7 +101,9 @@ typedef struct arenaut_splitting {
 /* Another schedule of the ops ("order", rewrite.h). */
 typedef struct arenaut_reordering {
     bool on;
-    const uint32_t *ops;           /* NULL: search for one */
+    uint32_t n_ops;                /* of `ops`; 0: as many as the program has */
+    const uint32_t *ops;           /* NULL: search for one. With stages of splitting, ops of the
+                                    * tiled program as these make it; else the file's */
     arenaut_order_options options; /* of the search */
 } arenaut_reordering;
 

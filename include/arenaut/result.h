@@ -31,6 +31,17 @@ typedef struct arenaut_memory {
     uint64_t now, planned; /* bytes */
 } arenaut_memory;
 
+/* The ops that a plan is for, where they are others than its model's; NULL: no difference. */
+typedef struct arenaut_given_ops {
+    const arenaut_split_stage *tiles; /* tile groups */
+    uint32_t n_tiles;
+    uint32_t n_copied;
+    const uint32_t *copied;   /* views that are copies, ascending */
+    const uint32_t *schedule; /* ops as the file numbers them, repeated ones more than once; of
+                               * tiles: as they are numbered where they are made */
+    uint32_t n_schedule;
+} arenaut_given_ops;
+
 typedef struct arenaut_result {
     const char *path;   /* as the user named it; never NULL */
     const char *format; /* the name of its format */
@@ -57,9 +68,8 @@ typedef struct arenaut_result {
     uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime needs
                       * them behind the buffers */
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
-    uint32_t n_rounded;             /* without `rewrite`: as the plan's file states it */
-    const uint32_t *given_schedule; /* likewise, as arenaut_document or its certificate has it */
-    uint32_t n_given_schedule;
+    uint32_t n_rounded;          /* without `rewrite`: as the plan's file states it */
+    arenaut_given_ops given_ops; /* likewise, as arenaut_document or its certificate has it */
     arenaut_given_kernels given_kernels; /* for a bare problem: as the plan's file states them, by a
                                           * name that this build need not know */
 } arenaut_result;

@@ -94,6 +94,8 @@ typedef struct arenaut_rewrite {
     uint32_t n_rounded; /* ops of the program before whose tiles may be rounded otherwise than the
                          * whole: not the same bits. 0: all are within the tile rule */
     uint32_t rounded;   /* the first of them; ARENAUT_NONE: there is none */
+    uint32_t *tiles;    /* tiles in another sequence: per op, its number as they are made. NULL: in
+                         * that, or there are none */
     uint32_t *copied;   /* ops of the program before, ascending: views that are copies now */
     uint32_t n_copied;
     uint32_t *arguments; /* the inputs, then the outputs, of one op after another, as it was made:

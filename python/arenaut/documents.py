@@ -48,7 +48,7 @@ def result_of(problem, plan=None):
                           plan=ctypes.pointer(plan) if plan is not None else None, seconds=-1)
     kernels, made.given_kernels.unmeasured, made.n_rounded, schedule = problem._stated
     made.given_kernels.name = None if kernels is None else kernels.encode()
-    made.given_schedule, made.n_given_schedule = (ctypes.c_uint32 * len(schedule))(*schedule), len(schedule)
+    made.given_ops.schedule, made.given_ops.n_schedule = (ctypes.c_uint32 * len(schedule))(*schedule), len(schedule)
     return made
 
 
@@ -125,7 +125,8 @@ def read_problem(cls, text):
         if not document.problem:
             raise InputError("this is a model, not a problem: arenaut.open reads it")
         kernels, proven = document.kernels, document.rematerialization
-        schedule = (document.schedule[:document.n_schedule] if document.schedule else
+        ops = document.ops
+        schedule = (() if ops.tiles or ops.copied else ops.schedule[:ops.n_schedule] if ops.schedule else
                     proven.contents.runs[:proven.contents.n_runs] if proven else ())
         return cls._copy(document.problem.contents, (text_of(kernels.name), kernels.unmeasured, document.n_rounded,
                                                      tuple(schedule)))

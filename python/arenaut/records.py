@@ -504,6 +504,10 @@ class Memory(Structure):
     pass
 
 
+class GivenOps(Structure):
+    pass
+
+
 class Result(Structure):
     pass
 
@@ -951,6 +955,7 @@ Rewrite._fields_ = [
     ("macs_before", c_uint64),
     ("n_rounded", c_uint32),
     ("rounded", c_uint32),
+    ("tiles", POINTER(c_uint32)),
     ("copied", POINTER(c_uint32)),
     ("n_copied", c_uint32),
     ("arguments", POINTER(c_uint32))]
@@ -1080,6 +1085,13 @@ Memory._fields_ = [
     ("device", Device),
     ("now", c_uint64),
     ("planned", c_uint64)]
+GivenOps._fields_ = [
+    ("tiles", POINTER(SplitStage)),
+    ("n_tiles", c_uint32),
+    ("n_copied", c_uint32),
+    ("copied", POINTER(c_uint32)),
+    ("schedule", POINTER(c_uint32)),
+    ("n_schedule", c_uint32)]
 Result._fields_ = [
     ("path", c_char_p),
     ("format", c_char_p),
@@ -1104,8 +1116,7 @@ Result._fields_ = [
     ("behind", c_uint64),
     ("seconds", c_double),
     ("n_rounded", c_uint32),
-    ("given_schedule", POINTER(c_uint32)),
-    ("n_given_schedule", c_uint32),
+    ("given_ops", GivenOps),
     ("given_kernels", GivenKernels)]
 ScratchEntry._fields_ = [
     ("method", c_uint32),
@@ -1124,8 +1135,7 @@ Document._fields_ = [
     ("rematerialization", POINTER(RematCertificate)),
     ("kernels", GivenKernels),
     ("n_rounded", c_uint32),
-    ("schedule", POINTER(c_uint32)),
-    ("n_schedule", c_uint32),
+    ("ops", GivenOps),
     ("memories", POINTER(Memory)),
     ("n_memories", c_size_t),
     ("measured", c_bool)]
@@ -1200,6 +1210,7 @@ Splitting._fields_ = [
     ("tail", c_uint64)]
 Reordering._fields_ = [
     ("on", c_bool),
+    ("n_ops", c_uint32),
     ("ops", POINTER(c_uint32)),
     ("options", OrderOptions)]
 Joining._fields_ = [

@@ -52,6 +52,8 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_ORDER, "order")                             \
     XX(R_RECOMPUTE, "recompute")                     \
     XX(R_SCHEDULE, "schedule")                       \
+    XX(R_TILES, "tiles")                             \
+    XX(R_COPIES, "copies")                           \
     XX(R_CERTIFICATE, "rematerialization")           \
     XX(R_CURVE, "curve")                             \
     XX(R_SPLIT, "split")                             \
@@ -260,18 +262,59 @@ static void measure(arn_json_reader *r, uint32_t memories, arenaut_document *out
     }
 }
 
-static void read_schedule(arn_json_reader *r, uint32_t array, arenaut_document *out) {
-    const arn_json_list ops = arn_json_list_of(r, array, "op");
-    if (!arn_json_fine(r)) return;
-    uint32_t *schedule = arn_plan_allocate(out->plan, ops.n, sizeof *schedule);
-    if (!schedule) {
+/* Numbers of ops, which live as long as the plan. */
+static const uint32_t *read_ops(arn_json_reader *r, uint32_t array, uint32_t *n,
+                                arenaut_plan *plan) {
+    const arn_json_list list = arn_json_list_of(r, array, "op");
+    if (array == ARN_JSON_NONE || !arn_json_fine(r)) return NULL;
+    uint32_t *ops = arn_plan_allocate(plan, list.n, sizeof *ops);
+    if (!ops) {
+        r->status = arn_no_memory(r->err);
+        return NULL;
+    }
+    ARN_JSON_EACH(r, op, array) ops[(*n)++] = arn_json_below(r, op, ARENAUT_NONE, 0);
+    return ops;
+}
+
+#define TILE_KEYS(XX)       \
+    XX(T_FIRST, "first_op") \
+    XX(T_LAST, "last_op")   \
+    XX(T_PIECES, "pieces")  \
+    XX(T_MODE, "mode")
+enum { TILE_KEYS(ARN_KEY_ENUM) T_KEYS };
+static const char *const tile_keys[] = {TILE_KEYS(ARN_KEY_TEXT)};
+
+static const char *mode_word(uint32_t k) { return arenaut_split_mode_name((arenaut_split_mode)k); }
+
+static arenaut_split_stage read_tile_group(arn_json_reader *r, uint32_t object) {
+    uint32_t v[T_KEYS];
+    arn_json_members(r, object, tile_keys, T_KEYS, v);
+    arn_json_hold(r, object);
+    for (uint32_t k = 0; k < T_KEYS; k++) arn_json_require(r, object, v[k], tile_keys[k]);
+    const uint32_t first = arn_json_below(r, v[T_FIRST], ARENAUT_NONE, 0);
+    const uint32_t last = arn_json_below(r, v[T_LAST], ARENAUT_NONE, 0);
+    if (arn_json_fine(r) && last < first) {
+        arn_json_fail(r, v[T_LAST], ARENAUT_BAD_INPUT, "below 'first_op'");
+    }
+    return (arenaut_split_stage){
+        .first_op = first,
+        .n_ops = last - first + 1,
+        .pieces = arn_json_below(r, v[T_PIECES], ARENAUT_NONE, 0),
+        .mode =
+            (arenaut_split_mode)arn_json_word(r, v[T_MODE], mode_word, ARENAUT_SPLIT_MODE_COUNT, 0),
+    };
+}
+
+static void read_tiles(arn_json_reader *r, uint32_t array, arenaut_document *out) {
+    const arn_json_list list = arn_json_list_of(r, array, "tile group");
+    if (array == ARN_JSON_NONE || !arn_json_fine(r)) return;
+    arenaut_split_stage *tiles = arn_plan_allocate(out->plan, list.n, sizeof *tiles);
+    if (!tiles) {
         r->status = arn_no_memory(r->err);
         return;
     }
-    out->schedule = schedule;
-    ARN_JSON_EACH(r, op, ops.array) {
-        schedule[out->n_schedule++] = arn_json_below(r, op, ARENAUT_NONE, 0);
-    }
+    out->ops.tiles = tiles;
+    ARN_JSON_EACH(r, group, array) tiles[out->ops.n_tiles++] = read_tile_group(r, group);
 }
 
 static void read_parts(arn_json_reader *r, arenaut_document *out) {
@@ -295,11 +338,13 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }
-    if (v[R_SCHEDULE] != ARN_JSON_NONE && arn_json_fine(r)) read_schedule(r, v[R_SCHEDULE], out);
+    out->ops.schedule = read_ops(r, v[R_SCHEDULE], &out->ops.n_schedule, out->plan);
+    out->ops.copied = read_ops(r, v[R_COPIES], &out->ops.n_copied, out->plan);
+    read_tiles(r, v[R_TILES], out);
     if (v[R_CERTIFICATE] != ARN_JSON_NONE && arn_json_fine(r)) {
         out->rematerialization = arn_remat_json_read(r, v[R_CERTIFICATE]);
     }
-    if (out->schedule && out->rematerialization && arn_json_fine(r)) {
+    if (out->ops.schedule && out->rematerialization && arn_json_fine(r)) {
         arn_json_fail(r, v[R_SCHEDULE], ARENAUT_BAD_INPUT,
                       "stated beside 'rematerialization', which states the runs");
     }
@@ -468,13 +513,31 @@ static void put_peak(arn_problem_json_printer *out, const arenaut_result *result
     arn_puts(&out->writer, "}");
 }
 
-/* Steps and lifetimes are those of this sequence. */
-static void put_schedule(arn_writer *w, const arenaut_result *result) {
-    uint32_t n;
-    const uint32_t *schedule = arenaut_result_schedule(result, &n);
-    if (!schedule || result->rematerialization) return; /* which states it, too */
+static void put_tiles(arn_writer *w, const arenaut_given_ops *ops) {
+    if (!ops->tiles) return;
+    arn_puts(w, ",\n  \"tiles\": [");
+    for (uint32_t i = 0; i < ops->n_tiles; i++) {
+        const arenaut_split_stage *group = &ops->tiles[i];
+        arn_putf(w,
+                 "%s{\"first_op\": %" PRIu32 ", \"last_op\": %" PRIu32 ", \"pieces\": %" PRIu32
+                 ", \"mode\": \"%s\"}",
+                 i ? ", " : "", group->first_op, group->first_op + group->n_ops - 1, group->pieces,
+                 arenaut_split_mode_name(group->mode));
+    }
+    arn_puts(w, "]");
+}
+
+/* Steps and lifetimes are those of these ops. */
+static void put_ops(arn_writer *w, const arenaut_result *result) {
+    const arenaut_given_ops ops = arn_result_ops(result);
+    put_tiles(w, &ops);
+    if (ops.copied) {
+        arn_puts(w, ",\n  \"copies\": ");
+        put_ids(w, ops.copied, ops.n_copied);
+    }
+    if (!ops.schedule || result->rematerialization) return; /* which states it, too */
     arn_puts(w, ",\n  \"schedule\": ");
-    put_ids(w, schedule, n);
+    put_ids(w, ops.schedule, ops.n_schedule);
 }
 
 static void put_plan(arn_problem_json_printer *out, const arenaut_result *result,
@@ -494,7 +557,7 @@ static void put_plan(arn_problem_json_printer *out, const arenaut_result *result
     put_scratch_and_witness(out, result);
     put_unsized(out, result->program);
     put_peak(out, result, peak);
-    put_schedule(&out->writer, result);
+    put_ops(&out->writer, result);
     if (result->rematerialization) arn_remat_json_put(&out->writer, result->rematerialization);
     arn_puts(&out->writer, "\n}\n");
 }

@@ -124,12 +124,30 @@ static bool is_of_file(const uint32_t *ops, uint32_t n) {
     return true;
 }
 
-const uint32_t *arenaut_result_schedule(const arenaut_result *result, uint32_t *n) {
+arenaut_given_ops arn_result_ops(const arenaut_result *result) {
     const arenaut_rewrite *r = result->rewrite;
-    const uint32_t *ops = r ? r->ops : result->given_schedule;
-    *n = r ? r->n_ops : result->n_given_schedule;
-    if (r && (arenaut_rewrite_is_tiled(r) || r->n_copied > 0)) return NULL;
-    return is_of_file(ops, *n) ? NULL : ops;
+    if (!r) return result->given_ops;
+    const bool tiled = arenaut_rewrite_is_tiled(r);
+    arenaut_given_ops ops = {.schedule = tiled ? r->tiles : r->ops, .n_schedule = r->n_ops};
+    if (tiled) {
+        ops.tiles = r->stages;
+        ops.n_tiles = r->n_stages;
+    }
+    if (r->n_copied > 0) {
+        ops.copied = r->copied;
+        ops.n_copied = r->n_copied;
+    }
+    if (!ops.schedule || is_of_file(ops.schedule, r->n_ops)) {
+        ops.schedule = NULL;
+        ops.n_schedule = 0;
+    }
+    return ops;
+}
+
+const uint32_t *arenaut_result_schedule(const arenaut_result *result, uint32_t *n) {
+    const arenaut_given_ops ops = arn_result_ops(result);
+    *n = ops.n_schedule;
+    return ops.tiles || ops.copied ? NULL : ops.schedule;
 }
 
 static bool stands_on_kernels(const arenaut_problem *p) {

@@ -12,6 +12,7 @@
 #include <arenaut/version.h>
 
 #include "core/memory.h"
+#include "ir/result.h"
 #include "ops/ops.h"
 #include "report/c_names.h"
 #include "report/figures.h"
@@ -107,11 +108,10 @@ static void put_opening(header *h) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
                  arn_report_commas(h->result->baseline->total).text);
     }
-    const arenaut_rewrite *rewrite = h->result->rewrite;
-    uint32_t n;
-    if (arenaut_rewrite_is_tiled(rewrite)) {
+    const arenaut_given_ops ops = arn_result_ops(h->result);
+    if (ops.tiles) {
         arn_puts(&h->out, ";\n * of ops that are tiled, in the model that is written with it");
-    } else if (rewrite || arenaut_result_schedule(h->result, &n)) {
+    } else if (h->result->rewrite || ops.copied || ops.schedule) {
         arn_puts(&h->out,
                  ";\n * of ops in another schedule than the file's, which a model that is "
                  "written with it has");

@@ -88,7 +88,11 @@ static arenaut_status keep_tiles(const arenaut_rewrite *first, arenaut_rewrite *
     size_t *begin = arenaut_program_alloc(program, (first->n_ops + (size_t)1) * sizeof *begin);
     second->arguments = arenaut_program_alloc(program, n * sizeof *second->arguments);
     second->stages = arenaut_program_alloc(program, first->n_stages * sizeof *second->stages);
-    if (!begin || !second->arguments || !second->stages) return arn_no_memory(err);
+    second->tiles = arenaut_program_alloc(program, second->n_ops * sizeof *second->tiles);
+    if (!begin || !second->arguments || !second->stages || !second->tiles) {
+        return arn_no_memory(err);
+    }
+    memcpy(second->tiles, second->ops, second->n_ops * sizeof *second->tiles);
     begin[0] = 0;
     for (uint32_t i = 0; i < first->n_ops; i++) {
         begin[i + 1] = begin[i] + count_arguments(&tiled->ops[i]);

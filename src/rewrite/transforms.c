@@ -255,12 +255,14 @@ static arenaut_status search(arenaut_pipeline *p, size_t row, arn_budget *budget
     return st;
 }
 
-/* A schedule of the caller's is of the file's ops. Tiles are chosen by the sequence that they are
- * made in: to find a better one for each choice would take long. */
+/* A schedule of the caller's is of the file's ops, unless the tiles are the caller's as well. Tiles
+ * are chosen by the sequence that they are made in: to find a better one for each choice would take
+ * long. */
 static const char *find_obstacle(const arenaut_pipeline *p, const arn_transform *t,
                                  arn_request request) {
     const bool is_tiled = arenaut_rewrite_is_tiled(p->rewrite);
-    const bool finds = request == ARN_SEARCH_REQUESTED && !p->store->aside;
+    const bool finds =
+        request == ARN_SEARCH_REQUESTED ? !p->store->aside : p->options.splitting.stages != NULL;
     if (is_tiled && t->propose && (t->only_whole || !finds)) return "the program was split";
     if (t->only_one_file && p->store->n_files > 1) return "the program was made of several files";
     return t->obstacle ? t->obstacle(p) : NULL;

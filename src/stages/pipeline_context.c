@@ -116,13 +116,12 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
         .seconds = -1,
         .n_rounded = p->document.n_rounded,
         .given_kernels = p->document.kernels,
-        .given_schedule = p->document.schedule,
-        .n_given_schedule = p->document.n_schedule,
+        .given_ops = p->document.ops,
     };
     const arenaut_remat_certificate *c = p->document.rematerialization;
-    if (c && !p->document.schedule) {
-        p->result.given_schedule = c->runs;
-        p->result.n_given_schedule = c->n_runs;
+    if (c && !p->document.ops.schedule) {
+        p->result.given_ops.schedule = c->runs;
+        p->result.given_ops.n_schedule = c->n_runs;
     }
 }
 

@@ -128,10 +128,47 @@ def test_a_model_that_can_be_read_once_is_no_other(arenaut, tmp_path):
         assert "a replay of the ops" in arenaut("check", "-", plan, "--reorder", "on", stdin=stream).stdout
 
 
-def test_a_header_of_tiles_says_so(arenaut, tmp_path):
-    header = tmp_path / "x.h"
-    arenaut("plan", DATA / "resnet_int8.tflite", "--split", "on", "-o", header)
-    assert "of ops that are tiled" in header.read_text()
+REWRITTEN = {"tiles": ("resnet_int8.tflite", ["--split", "on"]),
+             "tiles that are moved": ("resnet_int8.tflite", ["--split", "on", "--reorder", "on"]),
+             "tiles that reach into operands": ("resnet_int8.tflite", ["--split", "on", "--reorder", "on", "--overlap",
+                                                                       "on", "--kernels", "cmsis-nn"]),
+             "copies": ("pt2/parts.pt2", ["--reorder", "on"])}
+
+
+@pytest.fixture(params=REWRITTEN)
+def rewritten(request, arenaut, tmp_path):
+    name, flags = REWRITTEN[request.param]
+    plan = tmp_path / "x.plan.json"
+    arenaut("plan", DATA / name, *flags, "-o", plan)
+    return DATA / name, plan, request.param
+
+
+def test_a_plan_of_tiles_or_copies_states_them_and_is_checked_with_them(arenaut, rewritten, tmp_path):
+    import jsonschema
+    model, plan, kind = rewritten
+    document, again, header = json.loads(plan.read_text()), tmp_path / "again.plan.json", tmp_path / "x.h"
+    jsonschema.validate(document, json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text()))
+    assert ("tiles" in document, "copies" in document) == ("tiles" in kind, kind == "copies")
+    assert ("schedule" in document) == (kind not in ("tiles", "copies"))
+    for output in (again, header):
+        arenaut("plan", plan, "-o", output)
+    for stating in (plan, again):
+        for flags in ([], ["--split", "on"], ["--reorder", "on"]):
+            assert "a replay of the ops" in arenaut("check", model, stating, *flags).stdout
+    assert ("of ops that are tiled" in header.read_text()) == ("tiles" in kind)
+    assert ("another schedule than the file's" in header.read_text()) == (kind == "copies")
+
+
+def test_wrong_tiles_and_copies_are_a_negative_answer(arenaut, rewritten, tmp_path):
+    model, plan, kind = rewritten
+    document, forged = json.loads(plan.read_text()), tmp_path / "forged.plan.json"
+    wrong = [("copies", [0]), ("copies", []), ("copies", [99])] if kind == "copies" else [
+        ("tiles", [{**document["tiles"][0], key: value}]) for key, value in
+        [("last_op", 99), ("pieces", 4), ("pieces", 4000000000), ("mode", "channels"), ("first_op", 1)]]
+    for member, value in [*wrong, ("schedule", []), ("schedule", document.get("schedule", [0, 0])[1:])]:
+        forged.write_text(json.dumps(document | {member: value}))
+        done = arenaut("check", model, forged, exit=1)
+        assert "--" not in done.stderr and (not done.stderr or str(forged) in done.stderr), done.stderr
 
 
 def test_a_plan_that_moves_ops_within_a_peak_says_so(arenaut):

@@ -23,8 +23,7 @@ static bool write_document(const arenaut_document *document, arenaut_text *text,
                                    .seconds = -1,
                                    .n_rounded = document->n_rounded,
                                    .given_kernels = document->kernels,
-                                   .given_schedule = document->schedule,
-                                   .n_given_schedule = document->n_schedule};
+                                   .given_ops = document->ops};
     if (!document->format->write || document->format->needs_original) return false;
     const arenaut_status st = document->format->write(&result, arenaut_text_sink(text), NULL, err);
     demand(st == ARENAUT_OK || st == ARENAUT_REFUSED, "accepted but not written", err);

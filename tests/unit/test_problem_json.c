@@ -303,6 +303,30 @@ TEST(a_certificate_of_rematerialization_is_read_and_written_back) {
     assert_true(survives_damage("plan-json", CERTIFIED) > 0);
 }
 
+#define OTHER_OPS                                                                                 \
+    "{\"schema\": \"arenaut.plan/1\", \"input\": {\"methods\": [\"f\"]}, \"buffers\": [], "       \
+    "\"result\": {\"status\": \"feasible\"}, \"memories\": [{\"method\": \"f\", \"id\": 1, "      \
+    "\"device\": 0, \"now\": 8, \"planned\": 4}], \"tiles\": [{\"first_op\": 2, \"last_op\": 5, " \
+    "\"pieces\": 3, \"mode\": \"rows\"}], \"copies\": [1, 7], \"schedule\": [1, 0]}"
+
+TEST(ops_and_memories_beside_a_plan_are_read) {
+    arenaut_document d = read_text(NULL, OTHER_OPS);
+    assert_int_equal(d.ops.n_tiles, 1);
+    assert_int_equal(d.ops.tiles->first_op, 2);
+    assert_int_equal(d.ops.tiles->n_ops, 4);
+    assert_int_equal(d.ops.tiles->pieces, 3);
+    assert_string_equal(arenaut_split_mode_name(d.ops.tiles->mode), "rows");
+    assert_int_equal(d.ops.n_copied, 2);
+    assert_int_equal(d.ops.copied[1], 7);
+    assert_int_equal(d.ops.n_schedule, 2);
+    assert_int_equal(d.ops.schedule[0], 1);
+    assert_int_equal(d.n_memories, 1);
+    assert_int_equal(d.memories->method, 0);
+    assert_int_equal(d.memories->planned, 4);
+    arenaut_document_free(&d);
+    assert_true(survives_damage("plan-json", OTHER_OPS) > 0);
+}
+
 /* Also a plan that was read says so, in every form it is written in. */
 TEST(a_plan_that_is_not_of_the_same_bits_says_so) {
     arenaut_document d = read_text(NULL,

@@ -131,7 +131,14 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut
         return arn_pipeline_blame(p, err, "copying", "copying: the program was %s",
                                   p->rewrite ? "rewritten before" : "made of several files");
     }
-    return arn_apply_rewriting(p, arn_copy_views, c->copying.ops, c->copying.n, err);
+    arenaut_error why = {0};
+    const arenaut_status st =
+        arn_apply_rewriting(p, arn_copy_views, c->copying.ops, c->copying.n, &why);
+    if (st == ARENAUT_BAD_ARGUMENT && !p->store->aside) {
+        return arn_pipeline_blame(p, err, "copying", "copying: %s", why.msg);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
 }
 
 static bool encoded_by(const arenaut_format *format) { return format->holds_order; }

@@ -3,6 +3,7 @@
  * places which tensors share memory, these aliases are recovered before ops move. */
 #include "rewrite/transform.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/dependences.h"
@@ -487,13 +488,21 @@ static arenaut_status reorder(arenaut_program *program, const uint32_t *ops, uin
 }
 
 static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    const arenaut_reordering *given = &p->options.reordering;
+    const uint32_t n_ops = p->document.program->n_ops;
+    const bool is_given = c->schedule == given->ops && !p->store->aside;
     arenaut_error why = {0};
     if (!c->schedule) return ARENAUT_OK;
+    if (is_given && given->n_ops && given->n_ops != n_ops) {
+        return arn_pipeline_blame(
+            p, err, "reorder", "reorder: the schedule: it is of %" PRIu32 " ops, not of %" PRIu32,
+            given->n_ops, n_ops);
+    }
     arenaut_status st = recover_aliases(p, err);
     if (st != ARENAUT_OK) return st;
-    st = arn_apply_rewriting(p, reorder, c->schedule, p->document.program->n_ops, &why);
+    st = arn_apply_rewriting(p, reorder, c->schedule, n_ops, &why);
     const bool wrong = st == ARENAUT_INTERNAL || st == ARENAUT_BAD_ARGUMENT;
-    if (wrong && !p->store->aside && c->schedule == p->options.reordering.ops) {
+    if (wrong && is_given) {
         return arn_pipeline_blame(p, err, "reorder", "reorder: the schedule: %s", why.msg);
     }
     if (st != ARENAUT_OK && err) *err = why;
