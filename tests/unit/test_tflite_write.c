@@ -329,14 +329,54 @@ static size_t add_signature(flatfile *f, size_t model, bool to_name) {
     return to_name ? field_of(f, input, SIGNATURE_NAME) : inputs;
 }
 
-enum { BUILTIN_OPTIONS_ADD = 11, PLACES = 6 };
+static size_t add_numbers(flatfile *f, size_t table, unsigned slot) {
+    static const int32_t numbers[] = {0, 1};
+    flat_numbers(f, table, slot, numbers, COUNT_OF(numbers));
+    return field_of(f, table, slot);
+}
+
+/* The order of a sparse tensor's dimensions, its blocks, the list of dimensions, and of one the
+ * segments and indices. */
+static size_t add_sparsity(flatfile *f, size_t tensor, unsigned part) {
+    const size_t sparsity = flat_table(f, tensor, TENSOR_SPARSITY, 3);
+    if (part < 2) return add_numbers(f, sparsity, part);
+    const size_t dimensions = flat_vector(f, sparsity, 2, 4, 1);
+    const size_t dimension = flat_item(f, dimensions, 0, 6);
+    const unsigned type = part == 3 ? 2 : 4;
+    if (part == 2) return field_of(f, sparsity, 2);
+    flat_number(f, dimension, type, 1, 1);
+    return add_numbers(f, flat_table(f, dimension, type + 1, 1), 0);
+}
+
+/* Of quantization the least and greatest values, the bytes of a rule of its own, and of one that
+ * nothing is known of. */
+static size_t add_quantization(flatfile *f, size_t tensor, unsigned part) {
+    const size_t quantization = flat_table(f, tensor, TENSOR_QUANTIZATION, 7);
+    if (part < 2) return add_numbers(f, quantization, part);
+    flat_number(f, quantization, QUANTIZATION_DETAILS_TYPE, 1, part - 1);
+    return add_numbers(f, flat_table(f, quantization, QUANTIZATION_DETAILS_TYPE + 1, 1), 0);
+}
+
+static size_t add_variant(flatfile *f, size_t tensor) {
+    return add_numbers(f, flat_item(f, flat_vector(f, tensor, TENSOR_VARIANTS, 4, 1), 0, 3), 0);
+}
+
+enum { BUILTIN_OPTIONS_ADD = 11, PLACES = 18 };
 
 /* The field of the i-th part that the reader has no use for. */
 static size_t add_part(tflite_tiny *tiny, unsigned i, const char **told) {
     static const char *const tells[PLACES] = {"operators",  "operators",  "operators",
                                               "signatures", "signatures", "operators"};
-    *told = tells[i];
+    flatfile *f = tiny->file;
+    const size_t graph = tiny->subgraphs + (size_t)arn_load(f->data + tiny->subgraphs, 4);
+    *told = i < 6 ? tells[i] : i < 14 ? "tensors" : "";
+    if (i >= 6 && i < 11) return add_sparsity(f, tiny->tensor_d, i - 6);
+    if (i >= 11 && i < 14) return add_quantization(f, tiny->tensor_d, i - 11);
     switch (i) {
+        case 14: return add_variant(f, tiny->tensor_d);
+        case 15: return field_of(f, graph, SUBGRAPH_NAME);
+        case 16: return add_numbers(f, tiny->model, MODEL_METADATA_BUFFER);
+        case 17: return add_quantization(f, tiny->tensor_d, 3);
         case 0: return add_options(tiny->file, tiny->relu, OPTIONS_RESHAPE, 0);
         case 1: return add_options(tiny->file, tiny->relu, OPTIONS_SQUEEZE, 0);
         case 2: return add_options(tiny->file, tiny->relu, OPTIONS_BUCKETIZE, 0);
@@ -346,11 +386,12 @@ static size_t add_part(tflite_tiny *tiny, unsigned i, const char **told) {
     }
 }
 
-/* Sizes in options, names of signatures, and fields of which nothing is known. At 38 a vector or
+/* Sizes in options, names of signatures and of a subgraph, fields of which nothing is known, and
+ * what tensors have beside their bytes. At 38 a vector or
  * table begins in the directory; at -4, in front of it, a vector of two elements. */
 TEST(an_archive_that_shares_its_bytes_with_options_or_signatures_is_not_moved) {
     for (unsigned i = 0; i < PLACES; i++) {
-        for (int in_front = 0; in_front < (i < 4 ? 2 : 1); in_front++) {
+        for (int in_front = 0; in_front < (i == 4 || i == 5 || i == 17 ? 1 : 2); in_front++) {
             const char *told;
             tflite_tiny tiny = new_tflite_tiny();
             flatfile *f = tiny.file;

@@ -56,6 +56,8 @@ enum {
     QUANTIZATION_DETAILS_TYPE = 4,
     QUANTIZATION_DIMENSION = 6,
 };
+enum { DETAILS_CUSTOM = 1 }; /* the type of quantization details that are bytes */
+enum { SPARSITY_DIMENSIONS = 2, DIMENSION_SEGMENTS = 3, DIMENSION_INDICES = 5 };
 enum { METADATA_NAME = 0, METADATA_BUFFER = 1 };
 enum { SIGNATURE_INPUTS = 0, SIGNATURE_OUTPUTS = 1, SIGNATURE_KEY = 2, SIGNATURE_SUBGRAPH = 4 };
 enum { SIGNATURE_NAME = 0, SIGNATURE_TENSOR = 1 }; /* of an input or output */

@@ -216,133 +216,11 @@ static bool is_as_written(const arn_tflite_model *model, const arn_tflite_plan *
                                                                             plan->mark_data.at));
 }
 
-enum { MOST_OPTIONS = 64 }; /* fields of a table of options that are looked at */
-
 /* The end of a file from some place on, made ready for another distance from the start. */
 typedef struct tail {
     size_t at; /* the file's size, if nothing there depends on the distance */
     uint8_t *bytes;
 } tail;
-
-/* Options whose first fields lead to numbers of this width, or to texts. */
-static unsigned width_of_options(uint32_t type, unsigned *n) {
-    *n = type == OPTIONS_VAR_HANDLE ? 2 : 1;
-    switch (type) {
-        case OPTIONS_RESHAPE:
-        case OPTIONS_SQUEEZE:
-        case OPTIONS_BUCKETIZE: return 4;
-        case OPTIONS_VAR_HANDLE: return 1;
-        default: return 0;
-    }
-}
-
-/* Of other options it is not known which fields are offsets: one that would lead behind the end is
- * taken for one, since next to no number does. */
-static void look_at_fields(arn_tflite_model *model, arn_fb_table options, size_t end) {
-    arn_flatbuffer *fb = &model->fb;
-    for (unsigned slot = 0; slot < MOST_OPTIONS && !fb->wrong; slot++) {
-        const size_t field = arn_fb_field(fb, options, slot, 1);
-        if (field == 0 || field + 4 > fb->size) continue;
-        const uint64_t to = field + arn_load(fb->data + field, 4);
-        if (to >= fb->size && to < end) arn_fb_vector_field(fb, options, slot, 1);
-    }
-}
-
-/* Options of operators, also of those that the reader has no use for. */
-static void look_at_options(arn_tflite_model *model, arn_fb_table op, size_t end) {
-    arn_flatbuffer *fb = &model->fb;
-    static const unsigned types[] = {OPERATOR_OPTIONS_TYPE, OPERATOR_OPTIONS_2_TYPE};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const arn_fb_table options = arn_fb_table_field(fb, op, types[i] + 1);
-        const uint32_t type = i == 0 ? arn_fb_u8(fb, op, types[i], 0) : 0;
-        unsigned n;
-        const unsigned width = width_of_options(type, &n);
-        for (unsigned slot = 0; width > 0 && slot < n; slot++) {
-            arn_fb_vector_field(fb, options, slot, width);
-        }
-        look_at_fields(model, options, end);
-    }
-    arn_fb_vector_field(fb, op, OPERATOR_CUSTOM_OPTIONS, 1);
-    arn_fb_vector_field(fb, op, OPERATOR_MUTATING, 1);
-    arn_fb_vector_field(fb, op, OPERATOR_INTERMEDIATES, 4);
-}
-
-static void look_at_operators(arn_tflite_model *model, size_t end) {
-    arn_flatbuffer *fb = &model->fb;
-    for (uint32_t s = 0; s < model->subgraphs.count; s++) {
-        const arn_fb_table graph = arn_fb_item_table(fb, model->subgraphs, s);
-        const arn_fb_vector operators = arn_fb_vector_field(fb, graph, SUBGRAPH_OPERATORS, 4);
-        for (uint32_t i = 0; i < operators.count; i++) {
-            look_at_options(model, arn_fb_item_table(fb, operators, i), end);
-        }
-    }
-}
-
-static void look_at_names(arn_tflite_model *model, arn_fb_vector list) {
-    arn_flatbuffer *fb = &model->fb;
-    for (uint32_t i = 0; i < list.count && !fb->wrong; i++) {
-        const arn_fb_table named = arn_fb_item_table(fb, list, i);
-        arn_fb_vector_field(fb, named, SIGNATURE_NAME, 1);
-        arn_fb_field(fb, named, SIGNATURE_TENSOR, 4);
-    }
-}
-
-/* By which callers name inputs and outputs. False if lists are longer in all than the file: they
- * share their bytes, and to look at all could take long. */
-static bool look_at_signatures(arn_tflite_model *model) {
-    arn_flatbuffer *fb = &model->fb;
-    uint64_t n = 0;
-    const arn_fb_vector all = arn_fb_vector_field(fb, model->root, MODEL_SIGNATURES, 4);
-    for (uint32_t i = 0; i < all.count && !fb->wrong; i++) {
-        const arn_fb_table signature = arn_fb_item_table(fb, all, i);
-        const arn_fb_vector inputs = arn_fb_vector_field(fb, signature, SIGNATURE_INPUTS, 4);
-        const arn_fb_vector outputs = arn_fb_vector_field(fb, signature, SIGNATURE_OUTPUTS, 4);
-        arn_fb_vector_field(fb, signature, SIGNATURE_KEY, 1);
-        n += (uint64_t)inputs.count + outputs.count;
-        if (n > fb->size) return false;
-        look_at_names(model, inputs);
-        look_at_names(model, outputs);
-    }
-    return true;
-}
-
-/* Whether the model can be read without the archive's directory, all of its constants included:
- * what lies in there changes where the archive moves. */
-static arenaut_status check_apart(const arn_tflite_model *model, size_t directory,
-                                  const arenaut_allocator *allocator, arenaut_error *err) {
-    arn_tflite_model before;
-    arenaut_program *program = NULL;
-    arenaut_error why = {0};
-    arenaut_status st = arn_tflite_open(model->fb.data, directory, &before, &why);
-    for (uint32_t i = 0; st == ARENAUT_OK && i < before.buffers.count; i++) {
-        arn_tflite_buffer_data(&before, i);
-        if (!before.fb.wrong) continue;
-        return arn_fail(err, ARENAUT_REFUSED, directory,
-                        "buffer %" PRIu32
-                        " reaches over the directory of the zip archive behind "
-                        "the model, at byte %zu, which changes where the archive moves",
-                        i, directory);
-    }
-    if (st == ARENAUT_OK) {
-        st = arn_tflite_read(model->fb.data, directory, NULL, allocator, &program, &why);
-        arn_program_free(program);
-    }
-    if (st == ARENAUT_OK) {
-        look_at_operators(&before, model->fb.size);
-        st = arn_fb_status(&before.fb, "operators", &why);
-    }
-    if (st == ARENAUT_OK) {
-        st = look_at_signatures(&before)
-                 ? arn_fb_status(&before.fb, "signatures", &why)
-                 : arn_fail(&why, ARENAUT_REFUSED, directory, "signatures share lists of names");
-    }
-    if (st == ARENAUT_OK) return ARENAUT_OK;
-    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
-    return arn_fail(err, ARENAUT_REFUSED, directory,
-                    "the model reaches over the directory of the zip archive behind it, at byte "
-                    "%zu, which changes where the archive moves: without it, %s",
-                    directory, why.msg);
-}
 
 /* An archive behind the model is told that it moves by `delta` (modulo 2^32). */
 static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
@@ -357,7 +235,7 @@ static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
                         "can be moved");
     }
     if (zip.directory == size) return ARENAUT_OK;
-    const arenaut_status st = check_apart(model, zip.directory, allocator, err);
+    const arenaut_status st = arn_tflite_check_apart(model, zip.directory, allocator, err);
     if (st != ARENAUT_OK) return st;
     out->bytes = arn_allocate(allocator, size - zip.directory, 1);
     if (!out->bytes) return arn_no_memory(err);

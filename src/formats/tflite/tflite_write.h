@@ -25,6 +25,11 @@ arn_tflite_zip_tail arn_tflite_zip_find(const uint8_t *data, size_t size);
  * the file from the directory on, holds. */
 void arn_tflite_zip_move(uint8_t *tail, const arn_tflite_zip_tail *zip, uint32_t delta);
 
+/* REFUSED unless the model, all of its constants included, can be read without the archive's
+ * directory: what lies in there changes where the archive moves. */
+arenaut_status arn_tflite_check_apart(const arn_tflite_model *model, size_t directory,
+                                      const arenaut_allocator *allocator, arenaut_error *err);
+
 /* The graph of a rewritten program, in front of the model that it was made of. */
 
 /* Buffers that the graph adds to the model's. */
