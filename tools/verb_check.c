@@ -269,24 +269,25 @@ static exit_code check_bounds(const tool_job *job, const tool_job *plan, verdict
     return EXIT_FINE;
 }
 
-/* Unless flags say otherwise, a plan is checked against the kernels that it names, and may use the
- * rights of them that its problem used: whether they allow it is found from the model anew. */
+/* Unless flags say otherwise, a plan is checked against the kernels that it names, if any, and may
+ * use the rights that its problem used: whether they are given is found from the model anew. */
 static exit_code follow_plan(tool_job *job, const tool_job *plan) {
     const tool_options *o = job->options;
     const arenaut_document *document = &plan->pipeline->document;
     const arenaut_given_kernels *named = &document->kernels;
     arenaut_pipeline_options *options = &job->pipeline->options;
-    if (!job->pipeline->document.program || !document->problem || !named->name) return EXIT_FINE;
+    if (!job->pipeline->document.program || !document->problem) return EXIT_FINE;
     const bool reaches = document->problem->n_separations > 0;
     const bool stands = reaches || has_bases(document->problem);
-    const arenaut_kernel_set *known = arenaut_kernel_set_find(named->name);
-    if (!options->kernels && !known && stands) {
+    const arenaut_kernel_set *known = named->name ? arenaut_kernel_set_find(named->name) : NULL;
+    if (named->name && !options->kernels && !known && stands) {
         return complain(EXIT_USAGE, plan->path,
                         "the plan was made for the kernels '%s', which this build does not know; "
                         "give the file that describes them (--kernels)",
                         named->name);
     }
-    if (options->kernels && stands && strcmp(options->kernels->name, named->name) != 0) {
+    if (named->name && options->kernels && stands &&
+        strcmp(options->kernels->name, named->name) != 0) {
         note(plan->path,
              "the plan was made for the kernels '%s', and is looked at with '%s' (--kernels)",
              named->name, options->kernels->name);

@@ -215,3 +215,13 @@ def test_no_repetition_is_moved_before_the_first_run(arenaut, tmp_path):
     arenaut("plan", model, "--recompute", "on", "--reorder", "on", "-o", plan)
     assert len(schedule_of(json.loads(plan.read_text()))) == len(ops) + 1
     assert "a replay of the ops" in arenaut("check", model, plan).stdout
+
+
+@pytest.mark.parametrize("name, flags", [("pt2/chain.pt2", ["--inplace", "on"]), ("json/overlap.program.json", ["--overlap", "on"])])
+def test_rights_of_no_named_kernels_are_followed_too(arenaut, tmp_path, name, flags):
+    """Formats whose runtimes have no kernel set here state none beside a plan that overlaps."""
+    plan = tmp_path / "x.plan.json"
+    arenaut("plan", DATA / name, *flags, "-o", plan)
+    assert "kernels" not in json.loads(plan.read_text())["result"]
+    assert "a replay of the ops" in arenaut("check", DATA / name, plan).stdout
+    assert "wrong (overlap)" in arenaut("check", DATA / name, plan, flags[0], "off", exit=1).stdout
