@@ -66,7 +66,7 @@ typedef struct arenaut_plan {
     struct arenaut_plan_store *store;
 } arenaut_plan;
 
-/* Makes a plan with nothing placed yet: pool ARENAUT_NONE, offset 0, quality FEASIBLE.
+/* Makes a plan with nothing placed yet: pool ARENAUT_NONE, offset 0, FEASIBLE, stopped at the END.
  * For planners and readers; users call arenaut_plan_make (planner.h). */
 arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
                                 const arenaut_allocator *allocator, arenaut_plan **out,

@@ -30,6 +30,7 @@ arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
     plan->n_buffers = n_buffers;
     plan->n_pools = n_pools;
     plan->quality = ARENAUT_FEASIBLE;
+    plan->stopped_by = ARENAUT_STOP_END;
     plan->planner = "";
     plan->witness.pool = ARENAUT_NONE;
     if (!ARN_REGION_ARRAYS(&store->region, ARN_ARRAY(plan->pool, n_buffers),

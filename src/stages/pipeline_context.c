@@ -6,7 +6,6 @@
 #include "core/memory.h"
 #include "ir/certificate.h"
 #include "ir/program.h"
-#include "ir/store.h"
 #include "passes/scratch.h"
 #include "stages/stages.h"
 
@@ -141,7 +140,6 @@ arenaut_status arn_pipeline_copy_plan(const arenaut_pipeline *p, const arenaut_p
     (*out)->total = from->total;
     (*out)->spill = from->spill;
     (*out)->planner = from->planner;
-    arn_plan_call_feasible(*out);
     return ARENAUT_OK;
 }
 

@@ -225,3 +225,10 @@ def test_rights_of_no_named_kernels_are_followed_too(arenaut, tmp_path, name, fl
     assert "kernels" not in json.loads(plan.read_text())["result"]
     assert "a replay of the ops" in arenaut("check", DATA / name, plan).stdout
     assert "wrong (overlap)" in arenaut("check", DATA / name, plan, flags[0], "off", exit=1).stdout
+
+
+def test_a_plan_that_the_file_holds_was_stopped_by_no_proof(arenaut, tmp_path):
+    plan = tmp_path / "x.plan.json"
+    arenaut("plan", DATA / "pte" / "map_rows.pte", "--fit", "100K", "-o", plan)
+    result = json.loads(plan.read_text())["result"]
+    assert (result["planner"], result["status"], result["stopped_by"]) == ("file", "feasible", "end")

@@ -220,7 +220,7 @@ TEST(a_plan_says_what_the_contract_says) {
         "\"input\": {\"path\": \"in.csv\", \"format\": \"csv\", \"sha256\": \"00ff\", "
         "\"methods\": []}",
         "\"result\": {\"status\": \"feasible\", \"arena\": 100, \"lower_bound\": 0, "
-        "\"planner\": \"hand\", \"stopped_by\": \"proof\", \"effort\": 0, \"seconds\": 1.250000}",
+        "\"planner\": \"hand\", \"stopped_by\": \"end\", \"effort\": 0, \"seconds\": 1.250000}",
         "\"baseline\": {\"planner\": \"hand\", \"arena\": 100}",
         "{\"id\": 0, \"name\": \"arena\", \"device\": {\"type\": 0, \"index\": 0}, "
         "\"capacity\": null, \"align\": 1, \"arena\": 100, \"lower_bound\": 0, "
