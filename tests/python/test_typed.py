@@ -48,7 +48,7 @@ def test_words_are_those_of_the_library():
     assert not C.arenaut_split_mode_name(9)
     assert typed.Kind.__args__ == words("arenaut_class_name", 6) and not C.arenaut_class_name(6)
     assert typed.Status.__args__ == words("arenaut_quality_name", 2)
-    assert typed.StoppedBy.__args__ == words("arenaut_stop_name", 4) and not C.arenaut_stop_name(4)
+    assert typed.StoppedBy.__args__ == words("arenaut_stop_name", 5) and not C.arenaut_stop_name(5)
 
 
 def described():
