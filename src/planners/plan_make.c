@@ -74,10 +74,9 @@ static arenaut_status new_plan(const arenaut_planning *planning, const arenaut_p
 
 /* A round that was not cut short has found at least as much as the rounds before it. */
 static bool is_better(const arenaut_plan *now, const arenaut_plan *best) {
-    const bool is_whole = now->quality == ARENAUT_INFEASIBLE ||
-                          now->stopped_by == ARENAUT_STOP_PROOF ||
-                          now->stopped_by == ARENAUT_STOP_END ||
-                          now->stopped_by == ARENAUT_STOP_EFFORT;
+    const bool is_whole =
+        now->quality == ARENAUT_INFEASIBLE || now->stopped_by == ARENAUT_STOP_PROOF ||
+        now->stopped_by == ARENAUT_STOP_END || now->stopped_by == ARENAUT_STOP_EFFORT;
     const arenaut_cost found = arn_cost_of(now), so_far = arn_cost_of(best);
     return is_whole ? !arenaut_costs_less(so_far, found) : arenaut_costs_less(found, so_far);
 }
