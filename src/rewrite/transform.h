@@ -50,8 +50,10 @@ typedef struct arn_search {
     uint64_t widest;    /* and in the wide runtime */
     arn_candidate best;
     arn_reserved least; /* of `best`; until a plan is made, more than any reserves */
-    bool keeps_inputs;  /* so its trials do, whatever the plan may do in the end */
-    bool failed;        /* an error is that of a trial */
+    uint32_t *asked;    /* the sequence that the last trial asked for, of n_asked ops, or NULL */
+    uint32_t n_asked;
+    bool keeps_inputs; /* so its trials do, whatever the plan may do in the end */
+    bool failed;       /* an error is that of a trial */
 } arn_search;
 
 typedef enum arn_request {

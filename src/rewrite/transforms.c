@@ -167,7 +167,16 @@ static uint64_t trial_effort(const arenaut_pipeline *p, arn_thoroughness how) {
     return given == ARENAUT_NO_EFFORT_LIMIT ? arenaut_default_effort() : given;
 }
 
-static arenaut_status run_trial(const arn_search *s, arn_budget *budget,
+static arenaut_status take_asked(arn_search *s, const arenaut_pipeline *trial, arenaut_error *err) {
+    if (!trial->store->asked) return ARENAUT_OK;
+    s->n_asked = trial->store->n_asked;
+    s->asked = arn_region_allocate(&s->region, s->n_asked, sizeof *s->asked);
+    if (!s->asked) return arn_no_memory(err);
+    memcpy(s->asked, trial->store->asked, s->n_asked * sizeof *s->asked);
+    return ARENAUT_OK;
+}
+
+static arenaut_status run_trial(arn_search *s, arn_budget *budget,
                                 const arenaut_pipeline_options *options,
                                 const arn_candidate *candidate, arn_thoroughness how,
                                 arn_reserved *reserved, arenaut_error *err) {
@@ -179,6 +188,7 @@ static arenaut_status run_trial(const arn_search *s, arn_budget *budget,
         trial->options.plan.effort = trial_effort(s->pipeline, how);
         st = arn_pipeline_make_plan(trial, err);
         if (st == ARENAUT_OK) st = find_reserved(trial, reserved, err);
+        if (st == ARENAUT_OK) st = take_asked(s, trial, err);
     }
     arenaut_pipeline_free(trial);
     return st;
@@ -193,6 +203,7 @@ static arenaut_status try_with(arn_search *s, const arenaut_pipeline_options *op
     arn_budget part = arn_budget_part(&s->trying, 0, 0, ARN_BUDGET_ALL);
     arenaut_status st = ARENAUT_OK;
     *reserved = more_than_any;
+    s->asked = NULL;
     if (arn_budget_goes_on(&part)) {
         st = run_trial(s, &part, options, candidate, how, reserved, err);
     }

@@ -65,7 +65,7 @@ arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,
     if (!store) return arn_no_memory(err);
     arenaut_pipeline *p = &store->pipeline;
     store->allocator = arn_allocator_or_default(allocator);
-    arn_region_init(&store->ways, allocator);
+    arn_region_init(&store->lists, allocator);
     if (options) p->options = *options;
     if (!p->options.path) p->options.path = "input";
     p->op_outside = ARENAUT_NONE;
@@ -91,7 +91,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arn_release(&allocator, store->op_costs);
     arn_remat_certificate_free(store->remat_certificate);
     arn_scratch_sizes_free(&store->file_scratch, &allocator);
-    arn_region_free(&store->ways);
+    arn_region_free(&store->lists);
     arenaut_document_free(&p->document);
     ARN_RELEASE(&allocator, store->joined, store->files, store->parts, store);
 }

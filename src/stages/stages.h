@@ -38,7 +38,7 @@ struct arenaut_pipeline_store {
     bool compared; /* the plan is as the runtime makes it, and a baseline was looked for before */
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
-    arn_region ways;             /* of the fronts of tile groups */
+    arn_region lists;            /* fronts of tile groups, and `asked` */
     arenaut_rewrite *split;      /* the tiled program as it was made: passes change a copy */
     struct arn_file_part *parts; /* per file, where several are one program; else NULL */
     const arenaut_target *apart; /* the target where methods have memories of their own; NULL: it
@@ -53,6 +53,9 @@ struct arenaut_pipeline_store {
     bool calls_apart;                   /* plain calls are lowered so */
     arenaut_joining joining;            /* that was found to be best; its list is the next */
     uint32_t *joined;
+    uint32_t *asked; /* a sequence of the file's ops that a trial asks for instead of its own, which
+                      * has n_asked; NULL: none */
+    uint32_t n_asked;
     bool aliases_known; /* of the program; they are recovered from the places in its file */
     bool solved;        /* the baseline is the solution that the file states */
     bool misses_demand; /* the runtime's own plan is not as alignments and pins want it */

@@ -220,3 +220,67 @@ TEST(a_node_that_makes_more_than_tensors_stands_there_once) {
         free_bytes(&file);
     }
 }
+
+/* ---- orders that are no sequence of the file's ops ---- */
+
+/* In the best order of its rematerialized program, ops read results of another run than the latest.
+ */
+static const char exchanging[] =
+    "{\"schema\": \"arenaut.program/1\", \"inputs\": [0], \"outputs\": [6, 7, 8, 9], \"tensors\": "
+    "[{\"bytes\": 1000}, {\"bytes\": 5000}, {\"bytes\": 2000}, {\"bytes\": 6007}, {\"bytes\": "
+    "3000}, {\"bytes\": 1000}, {\"bytes\": 1000}, {\"bytes\": 1000}, {\"bytes\": 1000}, "
+    "{\"bytes\": 1000}], \"ops\": ["
+    "{\"name\": \"Relu\", \"inputs\": [0], \"outputs\": [1], \"pure\": true}, "
+    "{\"name\": \"Relu\", \"inputs\": [1], \"outputs\": [2], \"pure\": true}, "
+    "{\"name\": \"Neg\", \"inputs\": [2], \"outputs\": [3], \"pure\": true}, "
+    "{\"name\": \"Add\", \"inputs\": [2], \"outputs\": [4, 5], \"pure\": true}, "
+    "{\"name\": \"Neg\", \"inputs\": [3], \"outputs\": [6], \"pure\": true}, "
+    "{\"name\": \"Relu\", \"inputs\": [1, 5], \"outputs\": [7, 8], \"pure\": true}, "
+    "{\"name\": \"Relu\", \"inputs\": [0, 4], \"outputs\": [9], \"pure\": true}]}";
+
+static arenaut_status plan_exchanging(const arenaut_pipeline_options *options,
+                                      const arenaut_allocator *allocator, uint64_t *arena) {
+    arenaut_pipeline *p = NULL;
+    const arenaut_status st = arenaut_pipeline_run(
+        (const uint8_t *)exchanging, sizeof exchanging - 1, options, allocator, &p, NULL);
+    if (st == ARENAUT_OK) *arena = p->figures.planned;
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+static void hear(void *context, const char *text) {
+    *(bool *)context = *(bool *)context || strstr(text, "lowest peak is not taken");
+}
+
+TEST(a_given_sequence_stays_and_a_note_says_why) {
+    static const uint32_t given[] = {0, 1, 3, 0, 1, 2, 4, 0, 5, 0, 1, 3, 6};
+    uint64_t arena = 0, found = 0;
+    bool said = false;
+    arenaut_pipeline_options options = {
+        .recomputing = {.on = true, .ops = given, .n_ops = COUNT_OF(given)},
+        .reordering = {.on = true},
+        .note = hear,
+        .context = &said};
+    assert_int_equal(plan_exchanging(&options, NULL, &arena), ARENAUT_OK);
+    assert_int_equal(arena, 11000);
+    assert_true(said);
+    options.recomputing = (arenaut_recomputing){.on = true};
+    said = false;
+    assert_int_equal(plan_exchanging(&options, NULL, &found), ARENAUT_OK);
+    assert_int_equal(found, 10000);
+    assert_false(said);
+}
+
+static arenaut_status plan_anew(void *context, const arenaut_allocator *allocator) {
+    const arenaut_pipeline_options options = {
+        .recomputing = {.on = true}, .reordering = {.on = true}, .plan = {.effort = 1024}};
+    uint64_t arena = 0;
+    (void)context;
+    const arenaut_status st = plan_exchanging(&options, allocator, &arena);
+    if (st == ARENAUT_OK) assert_int_equal(arena, 10000);
+    return st;
+}
+
+TEST(asking_for_another_sequence_survives_running_out_of_memory) {
+    survives_every_allocation_failure(plan_anew, NULL);
+}

@@ -29,6 +29,10 @@ typedef struct form_search {
     arn_form_choices choices;
     scheduled *list;
     uint32_t n, capacity;
+    uint64_t least; /* peak of those in the list */
+    /* The best that is no candidate, as a sequence of the file's ops, and its peak; NULL: none. */
+    uint32_t *anew;
+    uint64_t unlisted;
     arenaut_ordering known;
 } form_search;
 
@@ -38,26 +42,43 @@ static arenaut_status add(form_search *s, scheduled c, arenaut_error *err) {
         return arn_no_memory(err);
     }
     s->list[s->n++] = c;
+    s->least = arn_min_u64(s->least, c.peak);
     return ARENAUT_OK;
 }
 
-/* Files list a rematerialized program as a sequence of their ops, in which the first run of an op
- * is the one that makes its results: no repetition may come before it. Tiles are ops of their own.
- */
+/* Files list a rematerialized program as a sequence of their ops, of which the first run makes the
+ * results, and readers have those of the latest: whether it is this program in that sequence.
+ * `latest` has room for its tensors. Tiles are ops of their own. */
 static bool is_sequence(const form_search *s, const uint32_t *ops, uint32_t *latest) {
     const arenaut_rewrite *made = s->search->pipeline->rewrite;
+    const arenaut_program *program = s->search->pipeline->document.program;
     if (!made || arenaut_rewrite_is_tiled(made)) return true;
-    for (uint32_t k = 0; k < made->n_ops_before; k++) latest[k] = 0;
-    for (uint32_t i = 0; i < s->search->pipeline->document.program->n_ops; i++) {
-        const uint32_t run = ops[i], op = run < made->n_ops ? made->ops[run] : ARENAUT_NONE;
-        if (op == ARENAUT_NONE) continue;
-        if (run < latest[op]) return false;
-        latest[op] = run;
+    for (uint32_t t = 0; t < program->n_tensors; t++) latest[t] = t;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[ops[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const uint32_t t = op->inputs[k];
+            if (t != ARENAUT_NONE && latest[made->tensors[t].tensor] != t) return false;
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t == ARENAUT_NONE) continue;
+            if (t < latest[made->tensors[t].tensor]) return false;
+            latest[made->tensors[t].tensor] = t;
+        }
     }
     return true;
 }
 
-/* `latest` has a number per op of the file. */
+static void keep_unlisted(form_search *s, uint32_t *ops, uint64_t peak) {
+    const arenaut_pipeline *p = s->search->pipeline;
+    if (s->anew && s->unlisted <= peak) return;
+    for (uint32_t i = 0; i < p->document.program->n_ops; i++) ops[i] = p->rewrite->ops[ops[i]];
+    s->anew = ops;
+    s->unlisted = peak;
+}
+
+/* `latest`: of is_sequence. */
 static arenaut_status add_order(form_search *s, const arn_program_order *problem, uint32_t number,
                                 arn_candidate forms, uint32_t *latest, arenaut_error *err) {
     const arenaut_program *program = s->search->pipeline->document.program;
@@ -67,7 +88,10 @@ static arenaut_status add_order(form_search *s, const arn_program_order *problem
     c.candidate.schedule = ops;
     const arenaut_status st = arn_program_order_ops(
         problem, program, number, arn_pipeline_allocator(s->search->pipeline), ops, err);
-    return st == ARENAUT_OK && is_sequence(s, ops, latest) ? add(s, c, err) : st;
+    if (st != ARENAUT_OK) return st;
+    if (is_sequence(s, ops, latest)) return add(s, c, err);
+    keep_unlisted(s, ops, c.peak);
+    return ARENAUT_OK;
 }
 
 /* The given schedule, the best one, then near-optimal ones. */
@@ -75,9 +99,8 @@ static arenaut_status add_orders(form_search *s, const arn_program_order *proble
                                  arn_candidate forms, arenaut_error *err) {
     const scheduled given = {forms, arn_program_order_peaks(problem).given};
     const uint32_t n = arn_program_order_candidates(problem);
-    const arenaut_rewrite *made = s->search->pipeline->rewrite;
-    uint32_t *latest =
-        arn_region_allocate(&s->search->region, made ? made->n_ops_before : 0, sizeof *latest);
+    uint32_t *latest = arn_region_allocate(
+        &s->search->region, s->search->pipeline->document.program->n_tensors, sizeof *latest);
     arenaut_status st = latest ? add(s, given, err) : arn_no_memory(err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         st = add_order(s, problem, i, forms, latest, err);
@@ -455,15 +478,37 @@ static arenaut_status recover_aliases(arenaut_pipeline *p, arenaut_error *err) {
     return arn_pipeline_recover_aliases(p->document.program, p->options.share, err);
 }
 
+/* A trial asks for the program to be made anew in the sequence that is no candidate, unless one of
+ * these has a lower peak. */
+static arenaut_status ask(const form_search *s, arenaut_error *err) {
+    arenaut_pipeline *p = s->search->pipeline;
+    struct arenaut_pipeline_store *store = p->store;
+    if (!s->anew || s->unlisted > s->least) return ARENAUT_OK;
+    if (!store->aside) {
+        if (s->unlisted < s->least) {
+            arn_pipeline_note(p,
+                              "the order with the lowest peak is not taken: in a sequence of "
+                              "the file's ops, some would read the results of another run");
+        }
+        return ARENAUT_OK;
+    }
+    store->n_asked = p->document.program->n_ops;
+    store->asked = arn_region_allocate(&store->lists, store->n_asked, sizeof *store->asked);
+    if (!store->asked) return arn_no_memory(err);
+    memcpy(store->asked, s->anew, store->n_asked * sizeof *store->asked);
+    return ARENAUT_OK;
+}
+
 static arenaut_status propose(arn_search *search, arenaut_error *err) {
     arenaut_pipeline *p = search->pipeline;
-    form_search s = {.search = search};
+    form_search s = {.search = search, .least = UINT64_MAX};
     arenaut_status st = recover_aliases(p, err);
     if (st != ARENAUT_OK) return st;
     st = search_forms(&s, err);
     if (st == ARENAUT_OK) p->ordering = s.known;
     p->ordering.n_held = arn_order_count_held(p->document.program);
     if (st == ARENAUT_OK && differs(&s) && holds_schedule(p)) st = try_candidates(&s, err);
+    if (st == ARENAUT_OK) st = ask(&s, err);
     arn_release(arn_pipeline_allocator(p), s.list);
     return st;
 }

@@ -22,8 +22,10 @@ typedef struct sequence {
     uint32_t n_before;  /* tensors */
     uint32_t *storage;  /* per tensor before: its own storage there */
     uint32_t *latest;   /* likewise: the tensor that holds its value by now */
-    uint32_t *n_copies; /* likewise */
-    uint32_t *now;      /* per op before: where it runs first; NONE: it has not run */
+    uint32_t *n_runs;   /* per op before */
+    uint32_t *now;      /* likewise: where it runs first; NONE: it has not run */
+    uint32_t *copy;     /* likewise: the first tensor that its next run but the first makes, */
+    uint32_t *number;   /* and the number of that run */
     arenaut_op *ops;    /* the new ones */
     uint32_t n_numbers; /* that ops of the file have */
     arenaut_error *err;
@@ -44,29 +46,44 @@ static uint32_t view_now(const sequence *s, const arenaut_op *old, uint32_t resu
 }
 
 /* "relu" is made again as "relu/2", "relu/3", … */
-static void name_copy(const sequence *s, uint32_t tensor, char name[NAME_LIMIT + 16]) {
+static void name_copy(const sequence *s, uint32_t tensor, uint32_t run,
+                      char name[NAME_LIMIT + 16]) {
     const char *base = s->program->tensors[tensor].name;
     const size_t length = base ? arn_utf8_cut((const uint8_t *)base, strlen(base), NAME_LIMIT) : 0;
     if (base) memcpy(name, base, length);
-    snprintf(name + length, 16, "/%" PRIu32, s->n_copies[tensor] + 2);
+    snprintf(name + length, 16, "/%" PRIu32, run);
 }
 
 /* Whatever the file said of places was said of another program. */
-static arenaut_status add_copy(sequence *s, const arenaut_op *old, uint32_t tensor) {
+static arenaut_status add_copy(sequence *s, uint32_t tensor, uint32_t run) {
     char name[NAME_LIMIT + 16];
     arenaut_tensor copy = s->program->tensors[tensor];
-    name_copy(s, tensor, name);
+    name_copy(s, tensor, run, name);
     copy.name = name;
     copy.cls = ARENAUT_INTERMEDIATE;
-    copy.view_of = view_now(s, old, tensor);
     copy.file_index = s->program->n_tensors;
     copy.given_pool = ARENAUT_NONE;
     copy.given_offset = ARENAUT_UNPLACED;
-    s->n_copies[tensor]++;
-    s->latest[tensor] = s->program->n_tensors;
     s->made->tensors[s->program->n_tensors] =
         (arenaut_origin){.tensor = tensor, .axis = ARENAUT_NONE};
     return arenaut_program_add_tensor(s->program, &copy, NULL, s->err);
+}
+
+/* Op by op, so that runs of different ops may be exchanged without new numbers. */
+static arenaut_status add_copies(sequence *s) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < s->program->n_ops && st == ARENAUT_OK; i++) {
+        const arenaut_op *op = &s->program->ops[i];
+        s->copy[i] = s->program->n_tensors;
+        s->number[i] = s->n_numbers;
+        s->n_numbers += s->n_runs[i] - 1;
+        for (uint32_t run = 2; run <= s->n_runs[i] && st == ARENAUT_OK; run++) {
+            for (uint32_t k = 0; k < op->n_outputs && st == ARENAUT_OK; k++) {
+                if (op->outputs[k] != ARENAUT_NONE) st = add_copy(s, op->outputs[k], run);
+            }
+        }
+    }
+    return st;
 }
 
 /* An update keeps its operand; an operand that is updated has no copies that count. */
@@ -93,17 +110,20 @@ static void run_first(sequence *s, const arenaut_op *old) {
     }
 }
 
-static arenaut_status run_again(sequence *s, const arenaut_op *old, arenaut_op *op) {
+static bool run_again(sequence *s, uint32_t before, arenaut_op *op) {
+    const uint32_t *old = s->program->ops[before].outputs;
     uint32_t *outputs = arenaut_program_alloc(s->program, op->n_outputs * sizeof *outputs);
-    arenaut_status st = outputs ? ARENAUT_OK : arn_no_memory(s->err);
-    for (uint32_t i = 0; i < old->n_outputs && st == ARENAUT_OK; i++) {
-        if (old->outputs[i] != ARENAUT_NONE) st = add_copy(s, old, old->outputs[i]);
-        if (st == ARENAUT_OK) outputs[i] = latest_of(s, old->outputs[i]);
+    if (!outputs) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        outputs[i] = old[i] == ARENAUT_NONE ? old[i] : s->copy[before]++;
+        if (old[i] == ARENAUT_NONE) continue;
+        s->program->tensors[outputs[i]].view_of = view_now(s, &s->program->ops[before], old[i]);
+        s->latest[old[i]] = outputs[i];
     }
     op->outputs = outputs;
     op->n_after = 0;
-    op->file_index = arenaut_id(s->n_numbers++);
-    return st;
+    op->file_index = arenaut_id(s->number[before]++);
+    return true;
 }
 
 static arenaut_status add_run(sequence *s, uint32_t at, uint32_t before) {
@@ -112,7 +132,9 @@ static arenaut_status add_run(sequence *s, uint32_t at, uint32_t before) {
     *op = *old;
     s->made->ops[at] = before;
     if (!take_operands(s, op)) return arn_no_memory(s->err);
-    if (s->now[before] != ARENAUT_NONE) return run_again(s, old, op);
+    if (s->now[before] != ARENAUT_NONE) {
+        return run_again(s, before, op) ? ARENAUT_OK : arn_no_memory(s->err);
+    }
     run_first(s, old);
     s->now[before] = at;
     return ARENAUT_OK;
@@ -173,11 +195,11 @@ static arenaut_status keep_arguments(sequence *s) {
 static arenaut_status run_all(sequence *s, const uint32_t *ops) {
     const uint32_t n_before = s->program->n_ops;
     arenaut_status st = find_numbers(s, s->made->n_ops - n_before);
+    if (st == ARENAUT_OK) st = add_copies(s);
     for (uint32_t i = 0; i < n_before; i++) s->now[i] = ARENAUT_NONE;
     for (uint32_t t = 0; t < s->n_before; t++) {
         s->storage[t] = arenaut_program_storage(s->program, t, NULL);
         s->latest[t] = t;
-        s->n_copies[t] = 0;
         s->made->tensors[t] = (arenaut_origin){.tensor = t, .same = true, .axis = ARENAUT_NONE};
     }
     for (uint32_t i = 0; i < s->made->n_ops && st == ARENAUT_OK; i++) st = add_run(s, i, ops[i]);
@@ -191,29 +213,28 @@ static arenaut_status run_all(sequence *s, const uint32_t *ops) {
 /* Each op of the program at least once, and of its only method if one is rematerialized.
  * `n_copies`: tensors that runs after the first make. */
 static bool is_sequence(const arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
-                        bool *ran, size_t *n_copies) {
+                        uint32_t *n_runs, size_t *n_copies) {
     uint32_t left = program->n_ops;
     *n_copies = 0;
-    memset(ran, 0, program->n_ops * sizeof *ran);
+    memset(n_runs, 0, program->n_ops * sizeof *n_runs);
     for (uint32_t i = 0; i < n_ops; i++) {
         if (ops[i] >= program->n_ops) return false;
-        if (ran[ops[i]]) *n_copies += program->ops[ops[i]].n_outputs;
+        if (n_runs[ops[i]]++ > 0) *n_copies += program->ops[ops[i]].n_outputs;
         else left--;
-        ran[ops[i]] = true;
     }
     return left == 0 && (program->n_methods == 1 || n_ops == program->n_ops);
 }
 
 arenaut_status arn_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                              arenaut_rewrite **out, arenaut_error *err) {
+    const size_t n = program->n_tensors, n_before = program->n_ops;
     size_t n_copies;
-    bool *ran = arenaut_program_alloc(program, program->n_ops * sizeof *ran);
-    if (!ran) return arn_no_memory(err);
-    if (!is_sequence(program, ops, n_ops, ran, &n_copies)) {
+    uint32_t *n_runs = arenaut_program_alloc(program, n_before * sizeof *n_runs);
+    if (!n_runs) return arn_no_memory(err);
+    if (!is_sequence(program, ops, n_ops, n_runs, &n_copies)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "it is no sequence in which all ops of one method run");
     }
-    const size_t n = (size_t)program->n_tensors;
     arenaut_rewrite made = {.program = program,
                             .n_ops = n_ops,
                             .n_ops_before = program->n_ops,
@@ -221,14 +242,19 @@ arenaut_status arn_recompute(arenaut_program *program, const uint32_t *ops, uint
     made.tensors = arenaut_program_alloc(program, (n + n_copies) * sizeof *made.tensors);
     made.ops = arenaut_program_alloc(program, n_ops * sizeof *made.ops);
     arenaut_rewrite *kept = arenaut_program_alloc(program, sizeof *kept);
-    sequence s = {.program = program, .made = kept, .n_before = program->n_tensors, .err = err};
+    sequence s = {.program = program,
+                  .made = kept,
+                  .n_before = program->n_tensors,
+                  .n_runs = n_runs,
+                  .err = err};
     s.storage = arenaut_program_alloc(program, n * sizeof *s.storage);
     s.latest = arenaut_program_alloc(program, n * sizeof *s.latest);
-    s.n_copies = arenaut_program_alloc(program, n * sizeof *s.n_copies);
-    s.now = arenaut_program_alloc(program, program->n_ops * sizeof *s.now);
+    s.now = arenaut_program_alloc(program, n_before * sizeof *s.now);
+    s.copy = arenaut_program_alloc(program, n_before * sizeof *s.copy);
+    s.number = arenaut_program_alloc(program, n_before * sizeof *s.number);
     s.ops = arenaut_program_alloc(program, n_ops * sizeof *s.ops);
-    if (!made.tensors || !made.ops || !kept || !s.storage || !s.latest || !s.n_copies || !s.now ||
-        !s.ops) {
+    if (!made.tensors || !made.ops || !kept || !s.storage || !s.latest || !s.now || !s.copy ||
+        !s.number || !s.ops) {
         return arn_no_memory(err);
     }
     *kept = made;

@@ -117,16 +117,22 @@ static void tell(arenaut_pipeline *p, arn_recomputation *found) {
                                          .certificate = p->store->remat_certificate};
 }
 
-/* Tries the sequence. *bytes: those it reserves. */
+/* Tries the sequence, and those that its trials ask for. *bytes: the least that one reserves. */
 static arenaut_status try_sequence(arn_search *s, const arn_recomputation *found, uint64_t *bytes,
                                    arenaut_error *err) {
+    enum { MOST_ASKED = 4 };
     arn_reserved reserved;
     uint32_t *ops = arn_region_allocate(&s->region, found->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
     memcpy(ops, found->ops, found->n_ops * sizeof *ops);
-    const arn_candidate candidate = {.sequence = ops, .n_sequence = found->n_ops};
-    const arenaut_status st = arn_search_try(s, &candidate, ARN_QUICKLY, &reserved, err);
+    arn_candidate candidate = {.sequence = ops, .n_sequence = found->n_ops};
+    arenaut_status st = arn_search_try(s, &candidate, ARN_QUICKLY, &reserved, err);
     *bytes = reserved.cost.total;
+    for (uint32_t i = 0; i < MOST_ASKED && st == ARENAUT_OK && s->asked; i++) {
+        candidate = (arn_candidate){.sequence = s->asked, .n_sequence = s->n_asked};
+        st = arn_search_try(s, &candidate, ARN_QUICKLY, &reserved, err);
+        *bytes = arn_min_u64(*bytes, reserved.cost.total);
+    }
     return st;
 }
 

@@ -196,7 +196,7 @@ static arenaut_status find_front(arenaut_pipeline *p, arn_budget *budget, bool o
     options.in_place = !may_overlap(p) && p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
     budget->effort = arn_transform_effort(p, options.effort, arn_split_default_effort());
-    return arn_split_find(p->document.program, budget, &options, &p->store->ways, front, err);
+    return arn_split_find(p->document.program, budget, &options, &p->store->lists, front, err);
 }
 
 /* The bytes that tiling adds to the tail of a wide target may not make it need more there than the
