@@ -335,12 +335,13 @@ static arenaut_rematerialization *find_within(machine *m, uint64_t budget) {
     return check(m) == ARENAUT_OK ? r : NULL;
 }
 
-bool remat_machine_try_budgets(uint64_t seed, FILE *log) {
+bool remat_machine_try_budgets(uint64_t seed, FILE *log, uint64_t *n_missed) {
     machine m = {.r = {seed}, .log = log};
     draw_problem(&m);
     arenaut_rematerialization *whole = find_within(&m, ARENAUT_SIZE_MAX / 4);
-    REQUIRE(whole);
-    uint64_t least = UINT64_MAX;
+    arenaut_rematerialization *without = find_within(&m, 0);
+    REQUIRE(whole && without);
+    uint64_t least = UINT64_MAX, lowest = without->peak;
     bool right = true;
     for (uint64_t budget = 1; budget <= whole->peak + 1 && right; budget++) {
         arenaut_rematerialization *r = find_within(&m, budget);
@@ -348,9 +349,12 @@ bool remat_machine_try_budgets(uint64_t seed, FILE *log) {
         const uint64_t added = r->fits ? r->added : UINT64_MAX;
         if (added > least) right = complain(&m, "a larger budget costs more");
         if (added < least) least = added;
+        if (r->peak < lowest) lowest = r->peak;
         arenaut_rematerialization_free(r);
     }
+    *n_missed += lowest < without->peak;
     arenaut_rematerialization_free(whole);
+    arenaut_rematerialization_free(without);
     if (!right) fprintf(log, "rematerialization, budgets of seed %" PRIu64 "\n", seed);
     return right;
 }

@@ -36,7 +36,8 @@ bool remat_machine_try_chain(uint64_t seed, FILE *log, remat_counts *counts);
 bool remat_machine_try_shared(uint64_t seed, FILE *log, remat_counts *counts);
 
 /* One more random problem, with every budget up to its peak: whether none costs more than a smaller
- * one, and each answer passes the checker. */
-bool remat_machine_try_budgets(uint64_t seed, FILE *log);
+ * one, and each answer passes the checker. *n_missed: one more if a budget comes to a lower peak
+ * than a search without one. */
+bool remat_machine_try_budgets(uint64_t seed, FILE *log, uint64_t *n_missed);
 
 #endif

@@ -86,13 +86,25 @@ TEST(the_exhaustive_search_is_no_slower_than_the_heuristic) {
 }
 
 TEST(a_larger_budget_never_costs_more) {
+    uint64_t n_missed = 0;
     for (uint64_t seed = 1; seed <= drawn(300); seed++) {
-        if (!remat_machine_try_budgets(seed, stderr)) fail_msg("seed %u", (unsigned)seed);
+        if (!remat_machine_try_budgets(seed, stderr, &n_missed))
+            fail_msg("seed %u", (unsigned)seed);
     }
     /* A schedule that was found for a rung below the budget is within the budget only. */
-    assert_true(remat_machine_try_budgets(900671, stderr));
+    assert_true(remat_machine_try_budgets(900671, stderr, &n_missed));
     /* The state left behind by a rung must not change the evaluation of the next. */
-    assert_true(remat_machine_try_budgets(77004286, stderr));
+    assert_true(remat_machine_try_budgets(77004286, stderr, &n_missed));
+}
+
+/* Bisection passes over peaks below one that was not reached. */
+TEST(no_budget_comes_below_the_lowest_peak) {
+    static const uint64_t seeds[] = {163, 802, 1272, 1315, 900671};
+    uint64_t n_missed = 0;
+    for (size_t i = 0; i < COUNT_OF(seeds); i++) {
+        assert_true(remat_machine_try_budgets(seeds[i], stderr, &n_missed));
+    }
+    assert_int_equal(n_missed, 0);
 }
 
 /* ---- problems by hand ---- */

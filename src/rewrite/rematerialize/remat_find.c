@@ -151,22 +151,6 @@ static bool search_lowest(finder *f) {
     return keep_answer(f, x, &x->best);
 }
 
-/* Where loads are few, repair passes over some: the next lower one is searched for as a budget is,
- * until none is found. The answer's budget is left open. */
-static bool search_below(finder *f) {
-    arn_remat_multistart *x = &f->in[GIVEN];
-    arenaut_rematerialization *r = f->r;
-    r->fits = true;
-    while (r->fits && r->peak > r->floor && !arn_remat_is_over(&x->search)) {
-        r->budget = arn_max_u64(r->floor, r->peak - arn_min_u64(x->unit, r->peak));
-        r->fits = false;
-        arn_remat_bound_time(&x->bounds, r->budget, x->load, TRIES_OF_RUNG);
-        if (!search_exactly(f, x, r->budget)) return false;
-    }
-    r->budget = 0;
-    return true;
-}
-
 /* Bounds hold for any order of first runs. */
 static bool search_moved(finder *f, uint64_t budget) {
     const arn_remat_multistart *given = &f->in[GIVEN];
@@ -181,6 +165,28 @@ static bool search_moved(finder *f, uint64_t budget) {
     moved->bounds.byte_price = given->bounds.byte_price;
     moved->bounds.time_price = given->bounds.time_price;
     return search_exactly(f, moved, budget);
+}
+
+/* Repair passes over some peaks, and bisection over those below one that was not reached: lower
+ * ones are searched for as budgets are, the next first, then by eighths down to the floor. The
+ * answer's budget is left open. */
+static bool search_below(finder *f) {
+    enum { PARTS = 8 };
+    arn_remat_multistart *x = &f->in[GIVEN];
+    arenaut_rematerialization *r = f->r;
+    const uint64_t part = (r->peak - arn_min_u64(r->floor, r->peak)) / PARTS;
+    uint64_t down = x->unit;
+    while (r->peak > r->floor && !arn_remat_is_over(&x->search)) {
+        const uint64_t was = r->peak;
+        r->budget = was - arn_min_u64(down, was - r->floor);
+        r->fits = false;
+        arn_remat_bound_time(&x->bounds, r->budget, x->load, TRIES_OF_RUNG);
+        if (!search_exactly(f, x, r->budget) || !search_moved(f, r->budget)) return false;
+        if (r->peak == was && r->budget == r->floor) break;
+        down = r->peak < was ? x->unit : down + arn_max_u64(part, x->unit);
+    }
+    r->budget = 0;
+    return true;
 }
 
 /* The answer is the best of the rungs from the highest within the budget on. */
@@ -227,7 +233,7 @@ static bool search(finder *f, bool lowest) {
     if (!lowest && f->r->floor <= f->r->budget) return search_rungs(f);
     if (lowest && !search_lowest(f)) return false;
     if (!f->r->fits && !search_exactly(f, x, f->r->budget)) return false;
-    return !lowest || !has_few_loads(x, f->r->before) || search_below(f);
+    return !lowest || search_below(f);
 }
 
 /* Of the answer's budget: where none was given, of its peak, which need not be the one that the

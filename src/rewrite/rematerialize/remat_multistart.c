@@ -197,9 +197,10 @@ static void begin_within(arn_remat_multistart *x, uint64_t bytes) {
     copy(x, &x->best, &x->base);
 }
 
-/* By bisection. */
+/* By bisection, from the lowest that is known. */
 void arn_remat_multistart_find_lowest(arn_remat_multistart *x, uint64_t floor) {
     enum { MOST_TIMES = 24 };
+    arn_remat_restore(&x->search, x->known);
     uint64_t low = floor, high = (uint64_t)arn_remat_peak(&x->sequence, NULL);
     for (uint32_t i = 0; i < MOST_TIMES && low < high && !arn_remat_is_over(&x->search); i++) {
         const uint64_t half = low + (high - low) / 2;
