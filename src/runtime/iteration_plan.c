@@ -50,28 +50,88 @@ static bool is_in_place(const arenaut_iteration *it, uint32_t under, uint32_t ov
     return it->over[over] == under && it->next_offset[under] == it->next_offset[over];
 }
 
-static bool overlap_in_memory(const arenaut_iteration *it, uint32_t a, uint32_t b) {
+static bool is_clash(const arenaut_iteration *it, uint32_t a, uint32_t b) {
     const size_t at_a = it->next_offset[a], at_b = it->next_offset[b];
-    return at_a < at_b + it->most[b] && at_b < at_a + it->most[a];
+    return at_a < at_b + it->most[b] && at_b < at_a + it->most[a] && !is_in_place(it, a, b) &&
+           !is_in_place(it, b, a);
 }
 
-/* Storages that are alive together must lie apart: each is compared with the storages that begin
- * while it lives. Sums are in the arena, as check_answer has seen. */
+/* The first place in `live` whose storage begins at `offset` or above. */
+static uint32_t lower_bound(const arenaut_iteration *it, const uint32_t *live, uint32_t n,
+                            size_t offset) {
+    uint32_t low = 0;
+    while (low < n) {
+        const uint32_t middle = low + (n - low) / 2;
+        if (it->next_offset[live[middle]] < offset) low = middle + 1;
+        else n = middle;
+    }
+    return low;
+}
+
+static bool is_dead(const arenaut_iteration *it, uint32_t slot, uint32_t step) {
+    return it->last[slot] < step;
+}
+
+/* Drops all that are dead at `step`. */
+static uint32_t keep_alive(const arenaut_iteration *it, uint32_t *live, uint32_t n, uint32_t step) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!is_dead(it, live[k], step)) live[kept++] = live[k];
+    }
+    return kept;
+}
+
+/* Puts s at a place; those behind move on, into that of the next dead one. */
+static uint32_t insert(const arenaut_iteration *it, uint32_t *live, uint32_t n, uint32_t at,
+                       uint32_t s) {
+    uint32_t moving = s;
+    for (uint32_t k = at; k < n; k++) {
+        const uint32_t here = live[k];
+        live[k] = moving;
+        if (is_dead(it, here, it->first[s])) return n;
+        moving = here;
+    }
+    live[n] = moving;
+    return n + 1;
+}
+
+/* One of `live` that s, which comes alive, meets in memory without leave; ARENAUT_NO_VALUE: none.
+ * As long as there is none, only neighbours can meet, and with them the other of a pair in place,
+ * which begins at the same offset. */
+static uint32_t find_overlap(const arenaut_iteration *it, const uint32_t *live, uint32_t n,
+                             uint32_t at, uint32_t s) {
+    const size_t end = it->next_offset[s] + it->most[s];
+    size_t below = 0;
+    for (uint32_t k = at; k > 0 && it->next_offset[live[k - 1]] >= below; k--) {
+        if (is_dead(it, live[k - 1], it->first[s])) continue;
+        if (is_clash(it, live[k - 1], s)) return live[k - 1];
+        below = it->next_offset[live[k - 1]];
+    }
+    for (uint32_t k = at; k < n && it->next_offset[live[k]] < end; k++) {
+        if (!is_dead(it, live[k], it->first[s]) && is_clash(it, live[k], s)) return live[k];
+    }
+    return ARENAUT_NO_VALUE;
+}
+
+/* Storages that are alive together must lie apart. They come alive one after another, and stand in
+ * `live` by offset; the dead among them are dropped so often that they are no more than were alive
+ * or have come since. Sums are in the arena, as check_answer has seen. */
 static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault *fault) {
-    uint32_t *order = it->work[0], n = 0;
+    uint32_t *order = it->work[0], *live = it->work[1], n = 0, n_live = 0, next = 0;
     for (uint32_t s = 0; s < it->n_arena; s++) {
         if (it->most[s]) order[n++] = s;
     }
     arn_runtime_order_by_step(order, n, it->first);
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t a = order[i];
-        for (uint32_t j = i + 1; j < n && it->first[order[j]] <= it->last[a]; j++) {
-            const uint32_t b = order[j];
-            if (!overlap_in_memory(it, a, b) || is_in_place(it, a, b) || is_in_place(it, b, a))
-                continue;
-            return arn_runtime_fault(fault, ARENAUT_FAULT_PLAN_OVERLAP, it->named[a], it->named[b],
-                                     it->first[b]);
-        }
+        const uint32_t s = order[i], at = lower_bound(it, live, n_live, it->next_offset[s]);
+        const uint32_t met = find_overlap(it, live, n_live, at, s);
+        if (met != ARENAUT_NO_VALUE)
+            return arn_runtime_fault(fault, ARENAUT_FAULT_PLAN_OVERLAP, it->named[met],
+                                     it->named[s], it->first[s]);
+        n_live = insert(it, live, n_live, at, s);
+        if (i < next) continue;
+        n_live = keep_alive(it, live, n_live, it->first[s]);
+        next = i + n_live;
     }
     return ARENAUT_OK;
 }

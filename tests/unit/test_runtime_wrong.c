@@ -5,6 +5,7 @@
 
 #include "support/faults.h"
 #include "support/iteration_bench.h"
+#include "support/random.h"
 
 TEST(options_that_make_no_sense_are_refused_by_name) {
     arenaut_fault fault;
@@ -174,6 +175,65 @@ TEST(a_planner_that_overlaps_values_is_not_believed) {
         bench_finish(&b);
     }
     assert_in_range(taken, 1, 200);
+}
+
+static bool meet_without_leave(const bench *b, const size_t *offset, uint32_t v, uint32_t w) {
+    const arenaut_value *a = &b->value[v], *c = &b->value[w];
+    const bool together = a->first <= c->last && c->first <= a->last;
+    const bool share = offset[v] < offset[w] + b->size[w] && offset[w] < offset[v] + b->size[v];
+    const bool in_place =
+        (a->over == w && c->last == a->first) || (c->over == v && a->last == c->first);
+    return together && share && !(in_place && offset[v] == offset[w]);
+}
+
+static bool meets_any_before(const bench *b, const size_t *offset, uint32_t v) {
+    for (uint32_t w = 0; w < v; w++) {
+        if (meet_without_leave(b, offset, v, w)) return true;
+    }
+    return false;
+}
+
+/* Values with lives at random, half of which try to lie over the one before, in places at random of
+ * which most are moved until nothing is met. */
+TEST(answers_of_many_values_are_believed_where_no_two_meet) {
+    rng r = {7};
+    uint32_t taken = 0, in_place = 0;
+    for (uint32_t round = 0; round < 2000; round++) {
+        const uint32_t steps = 1 + rng_below(&r, 30), n = 2 + rng_below(&r, BENCH_VALUES - 2);
+        size_t offset[BENCH_VALUES];
+        bench b;
+        arenaut_fault fault;
+        bool apart = true;
+        bench_lay_out(&b, n);
+        for (uint32_t v = 0; v < n; v++) {
+            b.value[v].first = rng_below(&r, steps);
+            b.value[v].last = b.value[v].first + rng_below(&r, 5);
+            b.size[v] = 64 * (size_t)(1 + rng_below(&r, 3));
+            offset[v] = 64 * (size_t)rng_below(&r, 14);
+            if (v && rng_once_in(&r, 2)) {
+                b.value[v].first = b.value[v - 1].last;
+                b.value[v].last = b.value[v].first + rng_below(&r, 3);
+                b.value[v].over = v - 1;
+                offset[v] = offset[v - 1];
+            }
+            for (int tries = 0; tries < 200 && meets_any_before(&b, offset, v); tries++)
+                offset[v] = 64 * (size_t)rng_below(&r, 14);
+            apart = apart && !meets_any_before(&b, offset, v);
+            in_place += v && b.value[v].over == v - 1 && offset[v] == offset[v - 1];
+        }
+        b.config.place = from_table;
+        b.config.place_context = offset;
+        bench_make(&b);
+        for (uint32_t v = 0; v < n; v++)
+            assert_fine(arenaut_iteration_learn(b.it, v, b.size[v], &fault));
+        const arenaut_status status = arenaut_iteration_plan(b.it, &fault);
+        assert_int_equal(status, apart ? ARENAUT_OK : ARENAUT_INTERNAL);
+        if (!apart) assert_int_equal(fault.reason, ARENAUT_FAULT_PLAN_OVERLAP);
+        taken += apart;
+        bench_finish(&b);
+    }
+    assert_in_range(taken, 400, 1600);
+    assert_true(in_place > 1000);
 }
 
 TEST(sizes_past_all_memory_are_no_plan) {
