@@ -53,29 +53,31 @@ void arn_sort_ids(uint32_t *ids, size_t n, arn_before_fn before, const void *con
 
 /* ---- by keys ---- */
 
-/* A few ids are sorted faster by comparing. */
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW = 256 };
+/* A few ids are sorted faster by comparing, and hundreds by smaller digits, whose counts are fewer.
+ */
+enum { DIGIT_BITS = 11, SMALL_DIGIT_BITS = 8, FEW = 128, HUNDREDS = 2000 };
 
 static bool key_before(const void *context, uint32_t a, uint32_t b) {
     const uint64_t *key = context;
     return key[a] < key[b];
 }
 
-static uint32_t digit(uint64_t key, unsigned shift) {
-    return (uint32_t)(key >> shift) & (DIGITS - 1);
+static uint32_t digit(uint64_t key, unsigned shift, unsigned bits) {
+    return (uint32_t)(key >> shift) & ((1u << bits) - 1);
 }
 
 /* One pass of a radix sort: to where the smaller digits, and the equal ones before it, end. */
 static void sort_by_digit(const uint32_t *from, size_t n, const uint64_t *key, unsigned shift,
-                          uint32_t *to) {
-    uint32_t start[DIGITS] = {0}, sum = 0;
-    for (size_t i = 0; i < n; i++) start[digit(key[from[i]], shift)]++;
-    for (uint32_t d = 0; d < DIGITS; d++) {
+                          unsigned bits, uint32_t *to) {
+    uint32_t start[1 << DIGIT_BITS], sum = 0;
+    memset(start, 0, sizeof *start << bits);
+    for (size_t i = 0; i < n; i++) start[digit(key[from[i]], shift, bits)]++;
+    for (uint32_t d = 0; d < 1u << bits; d++) {
         const uint32_t count = start[d];
         start[d] = sum;
         sum += count;
     }
-    for (size_t i = 0; i < n; i++) to[start[digit(key[from[i]], shift)]++] = from[i];
+    for (size_t i = 0; i < n; i++) to[start[digit(key[from[i]], shift, bits)]++] = from[i];
 }
 
 void arn_sort_by_key(uint32_t *ids, size_t n, const uint64_t *key, uint32_t *scratch) {
@@ -90,9 +92,10 @@ void arn_sort_by_key(uint32_t *ids, size_t n, const uint64_t *key, uint32_t *scr
         sorted = sorted && key[ids[i - 1]] <= key[ids[i]];
     }
     uint32_t *from = ids, *to = scratch;
-    for (unsigned shift = 0; shift < 64 && !sorted && differ >> shift; shift += DIGIT_BITS) {
-        if (digit(differ, shift) == 0) continue;
-        sort_by_digit(from, n, key, shift, to);
+    const unsigned bits = n < HUNDREDS ? SMALL_DIGIT_BITS : DIGIT_BITS;
+    for (unsigned shift = 0; shift < 64 && !sorted && differ >> shift; shift += bits) {
+        if (digit(differ, shift, bits) == 0) continue;
+        sort_by_digit(from, n, key, shift, bits, to);
         uint32_t *const swapped = from;
         from = to;
         to = swapped;

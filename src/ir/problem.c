@@ -237,9 +237,10 @@ static arenaut_status add_lifetimes(arenaut_problem *problem, const arenaut_buff
 
 static arenaut_status check_buffer(const arenaut_problem *problem, const arenaut_buffer *buffer,
                                    arenaut_error *err) {
-    char unnamed[24];
-    snprintf(unnamed, sizeof unnamed, "buffer%" PRIu32, problem->n_buffers);
-    const char *name = buffer->name ? buffer->name : unnamed;
+    char store[24];
+    const char *name = buffer->name
+                           ? buffer->name
+                           : arenaut_problem_buffer_name(problem, problem->n_buffers, store);
     if (buffer->size > ARENAUT_SIZE_MAX) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0,
                         "buffer '%s': size %" PRIu64 " is past the largest, 2^63 - 1", name,
@@ -485,7 +486,7 @@ const char *arenaut_problem_buffer_name(const arenaut_problem *problem, uint32_t
     if (problem->name && buffer < problem->n_buffers && problem->name[buffer]) {
         return problem->name[buffer];
     }
-    /* Not by snprintf: validation has a name ready for each buffer, at a tenth of the cost. */
+    /* Not by snprintf: each buffer that is added has a name at hand, at a tenth of the cost. */
     char *at = store + 23;
     *at = '\0';
     do *--at = (char)('0' + buffer % 10);

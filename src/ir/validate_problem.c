@@ -353,6 +353,19 @@ static arenaut_status check_spill(const arenaut_problem *p, arenaut_error *err) 
     return ARENAUT_OK;
 }
 
+/* Names are made for those who fail alone. */
+static arenaut_status check_buffers(const arenaut_problem *p, const buffer_rule *rules, size_t n,
+                                    arenaut_error *err) {
+    char store[24];
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        for (size_t i = 0; i < n; i++) {
+            if (rules[i](p, b, "", NULL) != ARENAUT_OK)
+                return rules[i](p, b, arenaut_problem_buffer_name(p, b, store), err);
+        }
+    }
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error *err) {
     static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools, check_token};
     static const buffer_rule relations[] = {check_same_base, check_inside};
@@ -361,20 +374,10 @@ arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error 
                         "the problem is not finished: call arenaut_problem_finish first");
     }
     arenaut_status st = check_pool_table(p, err);
-    char store[24];
-    for (uint32_t b = 0; b < p->n_buffers && st == ARENAUT_OK; b++) {
-        const char *name = arenaut_problem_buffer_name(p, b, store);
-        for (size_t i = 0; i < sizeof rules / sizeof *rules && st == ARENAUT_OK; i++) {
-            st = rules[i](p, b, name, err);
-        }
-    }
+    if (st == ARENAUT_OK) st = check_buffers(p, rules, sizeof rules / sizeof *rules, err);
     /* Relations look at two buffers, so each must be sound by itself first. */
-    for (uint32_t b = 0; b < p->n_buffers && st == ARENAUT_OK; b++) {
-        const char *name = arenaut_problem_buffer_name(p, b, store);
-        for (size_t i = 0; i < sizeof relations / sizeof *relations && st == ARENAUT_OK; i++) {
-            st = relations[i](p, b, name, err);
-        }
-    }
+    if (st == ARENAUT_OK)
+        st = check_buffers(p, relations, sizeof relations / sizeof *relations, err);
     if (st == ARENAUT_OK) st = check_acyclic(p, err);
     if (st == ARENAUT_OK) st = check_edges(p, err);
     if (st == ARENAUT_OK) st = check_separations(p, err);
