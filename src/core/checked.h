@@ -50,7 +50,11 @@ static inline uint64_t arn_gcd(uint64_t a, uint64_t b) {
 /* The smallest number in a set of small numbers, the bits of a word, that is not empty. */
 static inline uint32_t arn_lowest_bit(uint64_t set) {
     uint32_t bit = 0;
-    while (!(set >> bit & 1)) bit++;
+    for (uint32_t half = 32; half; half /= 2) {
+        const uint32_t skipped = half * (set << (64 - half) == 0); /* no branch */
+        set >>= skipped;
+        bit += skipped;
+    }
     return bit;
 }
 

@@ -45,13 +45,13 @@ static uint64_t floor_under(const setting *s, const uint64_t *floors, uint32_t i
     return highest;
 }
 
-/* Looks at all groups for the one that can lie lowest, each time. */
-static void place_slowly(const setting *s, uint64_t *offset) {
+/* Looks at the first n groups of the order for the one that can lie lowest, each time. */
+static void place_slowly(const setting *s, uint32_t n, uint64_t *offset) {
     uint64_t *floors = calloc(s->timeline.n_sections + 1, sizeof *floors);
     bool *placed = calloc(s->groups.n + 1, sizeof *placed);
-    for (uint32_t round = 0; round < s->groups.n; round++) {
+    for (uint32_t round = 0; round < n; round++) {
         uint32_t best = ARENAUT_NONE;
-        for (uint32_t k = 0; k < s->groups.n; k++) {
+        for (uint32_t k = 0; k < n; k++) {
             const uint32_t i = s->order[k];
             if (placed[i]) continue;
             offset[i] = floor_under(s, floors, i);
@@ -66,31 +66,53 @@ static void place_slowly(const setting *s, uint64_t *offset) {
     free(placed);
 }
 
+/* Twice with the same memory, and then with too low a limit. */
+static void assert_as_slow(const setting *s, uint32_t n) {
+    uint64_t *slow = calloc(s->groups.n + 1, sizeof *slow), top = 0, highest = 0;
+    arn_region region;
+    arn_region_init(&region, NULL);
+    arn_skyline *skyline = arn_skyline_new(&s->groups, &s->timeline, &region);
+    assert_non_null(skyline);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(arn_skyline_run(skyline, s->order, n, UINT64_MAX, s->offset, &top, NULL),
+                         n);
+    }
+    place_slowly(s, n, slow);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = s->order[k];
+        assert_int_equal(s->offset[i], slow[i]);
+        if (slow[i] + s->groups.group[i].extent > highest)
+            highest = slow[i] + s->groups.group[i].extent;
+    }
+    assert_int_equal(top, highest);
+    if (n > 0)
+        assert_true(arn_skyline_run(skyline, s->order, n, top - 1, s->offset, &top, NULL) < n);
+    arn_region_free(&region);
+    free(slow);
+}
+
 TEST(fast_and_slow_skylines_are_the_same) {
     rng r = {1};
     for (uint32_t round = 0; round < 600; round++) {
         const problem_shape shape = {1 + round / 4, 20, 2 + round / 8, 0};
         setting s = set_up(&r, &shape);
-        uint64_t *slow = calloc(s.groups.n + 1, sizeof *slow), top = 0, highest = 0;
-        arn_skyline *skyline = arn_skyline_new(&s.groups, &s.timeline, &s.groups.region);
-        assert_non_null(skyline);
-        for (int again = 0; again < 2; again++) {
-            assert_int_equal(
-                arn_skyline_run(skyline, s.order, s.groups.n, UINT64_MAX, s.offset, &top, NULL),
-                s.groups.n);
-        }
-        place_slowly(&s, slow);
-        for (uint32_t i = 0; i < s.groups.n; i++) {
-            assert_int_equal(s.offset[i], slow[i]);
-            if (slow[i] + s.groups.group[i].extent > highest)
-                highest = slow[i] + s.groups.group[i].extent;
-        }
-        assert_int_equal(top, highest);
-        if (s.groups.n > 0) {
-            assert_true(arn_skyline_run(skyline, s.order, s.groups.n, top - 1, s.offset, &top,
-                                        NULL) < s.groups.n);
-        }
-        free(slow);
+        assert_as_slow(&s, s.groups.n);
         tear_down(&s);
     }
+}
+
+/* Groups are looked up in short rows of bits, in rows for several sections each, and in a tree; a
+ * few of them are placed, since the obvious way takes long. */
+TEST(so_are_those_of_many_groups) {
+    static const problem_shape shapes[] = {
+        {900, 20, 700, 0}, {4000, 20, 40, 0}, {4000, 20, 3000, 0}, {20000, 20, 3000, 0}};
+    rng r = {2};
+    uint32_t most = 0;
+    for (uint32_t round = 0; round < 60; round++) {
+        setting s = set_up(&r, &shapes[round % 4]);
+        assert_as_slow(&s, s.groups.n < 200 ? s.groups.n : 200);
+        if (s.groups.n > most) most = s.groups.n;
+        tear_down(&s);
+    }
+    assert_true(most > 10000);
 }

@@ -1,11 +1,13 @@
 /* Skyline placement: fills the lowest plateau with the best group that lives within it, as the
  * header describes.
  *
- * Plateaus are linked to their neighbours in time and kept in a heap by height; the groups lie in a
- * tree of boxes over (start, end), in which the best rank within a plateau is looked up. The idea
- * is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004). trial.c uses it
- * if nothing is fixed, reserved or kept apart by edges. */
+ * Plateaus are linked to their neighbours in time and kept in a heap by height; the best rank
+ * within a plateau is looked up in rows of bits, or of many groups in a tree of boxes over (start,
+ * end). The idea is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004).
+ * trial.c uses it if nothing is fixed, reserved or kept apart by edges. */
 #include "planners/placing/skyline_engine.h"
+
+#include <string.h>
 
 #include "core/checked.h"
 #include "core/sort.h"
@@ -13,8 +15,10 @@
 /* To raise a plateau, and to place a group on it, takes about so many operations. */
 enum { LEAF = 8, PLATEAU_OPERATIONS = 64 };
 
-/* So few groups that start on a plateau are gone through one by one. */
-enum { FEW_STARTS = 24 };
+/* Unless a row of bits is short, groups that start on a plateau are gone through one by one where
+ * they are fewer than a part of its words. Of more groups than MOST_IN_ROWS, a tree takes less than
+ * rows. */
+enum { SHORT_ROW = 16, WORDS_PER_START = 4, MOST_IN_ROWS = 8192, ROWS = 256 };
 
 /* ---- which group lives within [first, end) and comes first in the order ---- */
 
@@ -28,9 +32,19 @@ typedef struct box_tree {
     struct box {
         uint32_t min_first, max_first, min_end, max_end;
     } *box;
-    uint32_t *best;  /* per node: the least rank below it */
-    uint64_t looked; /* at nodes, while the best group was looked for */
+    uint32_t *best; /* per node: the least rank below it */
 } box_tree;
+
+/* The ranks of groups as bits, in a row for each stretch of time: those that start there or later,
+ * and those that end there or earlier. What lives within a plateau is in one row of each. */
+typedef struct bit_rows {
+    uint32_t n_words, n_rows; /* words of a row */
+    uint32_t shift;           /* section k is in the stretch k >> shift */
+    uint32_t first_word;      /* nothing is left before it */
+    uint64_t *left;           /* one row: those that are not placed */
+    uint64_t *starts, *ends;
+    uint32_t *first, *end; /* per rank */
+} bit_rows;
 
 /* The groups in the order of their starts, each with the next that is not placed. Most plateaus are
  * narrow, and the groups that start there are few. */
@@ -39,6 +53,7 @@ typedef struct start_list {
     uint32_t *end, *rank; /* per slot */
     uint32_t *next;       /* per slot, and one more: itself, or one on the way to the next left */
     uint32_t *slot;       /* per group */
+    uint32_t *earliest;   /* per section: the earliest end of those that start there or later */
 } start_list;
 
 /* ---- plateaus ---- */
@@ -59,8 +74,11 @@ typedef struct heap_entry {
 struct arn_skyline {
     const arn_groups *groups;
     const arn_timeline *timeline;
+    bool in_rows;
+    bit_rows rows; /* or else */
     box_tree tree;
     start_list starts;
+    uint64_t looked; /* at words or nodes, while the best group was looked for */
     plateau *plateaus;
     heap_entry *heap; /* the lowest and then earliest on top */
     uint32_t *unused;
@@ -143,6 +161,23 @@ static bool tree_make(arn_skyline *s, arn_region *region) {
     return filled;
 }
 
+static bool rows_make(arn_skyline *s, arn_region *region) {
+    bit_rows *rows = &s->rows;
+    const uint32_t n = s->groups->n;
+    rows->shift = 0;
+    while (s->timeline->n_sections >> rows->shift >= ROWS) rows->shift++;
+    rows->n_rows = (s->timeline->n_sections >> rows->shift) + 1;
+    const size_t words = (size_t)rows->n_rows * rows->n_words;
+    rows->left = arn_region_allocate(region, rows->n_words, sizeof *rows->left);
+    rows->starts = arn_region_allocate(region, words, sizeof *rows->starts);
+    rows->ends = arn_region_allocate(region, words, sizeof *rows->ends);
+    rows->first = arn_region_allocate(region, n, sizeof *rows->first);
+    rows->end = arn_region_allocate(region, n, sizeof *rows->end);
+    return rows->left && rows->starts && rows->ends && rows->first && rows->end;
+}
+
+static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 /* A counting sort by the first section. */
 static bool starts_make(arn_skyline *s, arn_region *region) {
     start_list *list = &s->starts;
@@ -152,7 +187,9 @@ static bool starts_make(arn_skyline *s, arn_region *region) {
     list->rank = arn_region_allocate(region, n, sizeof *list->rank);
     list->next = arn_region_allocate(region, (size_t)n + 1, sizeof *list->next);
     list->slot = arn_region_allocate(region, n, sizeof *list->slot);
-    if (!list->begin || !list->end || !list->rank || !list->next || !list->slot) return false;
+    list->earliest = arn_region_allocate(region, (size_t)sections + 1, sizeof *list->earliest);
+    if (!list->begin || !list->end || !list->rank || !list->next || !list->slot || !list->earliest)
+        return false;
     for (uint32_t k = 0; k < sections + 2; k++) list->begin[k] = 0;
     for (uint32_t i = 0; i < n; i++) list->begin[s->timeline->first[i] + 2]++;
     for (uint32_t k = 2; k < sections + 2; k++) list->begin[k] += list->begin[k - 1];
@@ -160,6 +197,12 @@ static bool starts_make(arn_skyline *s, arn_region *region) {
         const uint32_t slot = list->begin[s->timeline->first[i] + 1]++;
         list->slot[i] = slot;
         list->end[slot] = s->timeline->end[i];
+    }
+    list->earliest[sections] = UINT32_MAX;
+    for (uint32_t k = sections, slot = n; k-- > 0;) {
+        list->earliest[k] = list->earliest[k + 1];
+        for (; slot > list->begin[k]; slot--)
+            list->earliest[k] = better(list->earliest[k], list->end[slot - 1]);
     }
     return true;
 }
@@ -170,13 +213,16 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
     if (!s) return NULL;
     s->groups = groups;
     s->timeline = timeline;
+    s->in_rows = groups->n <= MOST_IN_ROWS;
+    s->rows.n_words = (s->in_rows ? groups->n : MOST_IN_ROWS) / 64 + 1;
     /* Plateaus never share a section. */
     const size_t most = timeline->n_sections;
     s->plateaus = arn_region_allocate(region, most, sizeof *s->plateaus);
     s->heap = arn_region_allocate(region, most, sizeof *s->heap);
     s->unused = arn_region_allocate(region, most, sizeof *s->unused);
     if (!s->plateaus || !s->heap || !s->unused) return NULL;
-    return tree_make(s, region) && starts_make(s, region) ? s : NULL;
+    const bool made = s->in_rows ? rows_make(s, region) : tree_make(s, region);
+    return made && starts_make(s, region) ? s : NULL;
 }
 
 static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
@@ -186,8 +232,6 @@ static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
     }
     return best;
 }
-
-static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static void rank_groups(box_tree *t, const uint32_t *order, uint32_t n) {
     for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) t->rank[k] = ARENAUT_NONE;
@@ -212,22 +256,62 @@ static void remove_group(box_tree *t, uint32_t group) {
 
 /* The least rank of a group that lives within [first, end), below `than`. Looks into the
  * more promising child first; a node with all groups within needs no look inside. */
-static uint32_t best_within(box_tree *t, uint32_t node, uint32_t first, uint32_t end,
+static uint32_t best_within(arn_skyline *s, uint32_t node, uint32_t first, uint32_t end,
                             uint32_t than) {
+    const box_tree *t = &s->tree;
     const struct box *b = &t->box[node];
-    t->looked++;
+    s->looked++;
     if (t->best[node] >= than || b->max_first < first || b->min_end > end) return than;
     if (b->min_first >= first && b->max_end <= end) return t->best[node];
     if (node < t->n_leaves) {
         const uint32_t near = t->best[2 * node] <= t->best[2 * node + 1] ? 2 * node : 2 * node + 1;
-        than = best_within(t, near, first, end, than);
-        return best_within(t, near ^ 1, first, end, than);
+        than = best_within(s, near, first, end, than);
+        return best_within(s, near ^ 1, first, end, than);
     }
     const uint32_t slot = (node - t->n_leaves) * LEAF;
     for (uint32_t k = slot; k < slot + LEAF; k++) {
         if (t->rank[k] < than && t->first[k] >= first && t->end[k] <= end) than = t->rank[k];
     }
     return than;
+}
+
+/* ---- the same by rows of bits ---- */
+
+static void rank_rows(arn_skyline *s, const uint32_t *order, uint32_t n) {
+    bit_rows *rows = &s->rows;
+    const size_t width = rows->n_words, words = width * rows->n_rows;
+    memset(rows->left, 0, width * sizeof *rows->left);
+    memset(rows->starts, 0, words * sizeof *rows->starts);
+    memset(rows->ends, 0, words * sizeof *rows->ends);
+    rows->first_word = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t first = s->timeline->first[order[i]], end = s->timeline->end[order[i]];
+        const uint64_t bit = UINT64_C(1) << i % 64;
+        rows->first[i] = first;
+        rows->end[i] = end;
+        rows->left[i / 64] |= bit;
+        rows->starts[(first >> rows->shift) * width + i / 64] |= bit;
+        rows->ends[((end - 1) >> rows->shift) * width + i / 64] |= bit;
+    }
+    for (size_t k = words - width; k-- > 0;) rows->starts[k] |= rows->starts[k + width];
+    for (size_t k = width; k < words; k++) rows->ends[k] |= rows->ends[k - width];
+}
+
+/* As best_within. */
+static uint32_t best_in_rows(arn_skyline *s, uint32_t first, uint32_t end) {
+    bit_rows *rows = &s->rows;
+    const uint64_t *starts = rows->starts + (size_t)(first >> rows->shift) * rows->n_words;
+    const uint64_t *ends = rows->ends + (size_t)((end - 1) >> rows->shift) * rows->n_words;
+    while (rows->left[rows->first_word] == 0) rows->first_word++;
+    s->looked += rows->n_words;
+    for (uint32_t w = rows->first_word; w < rows->n_words; w++) {
+        uint64_t bits = rows->left[w] & starts[w] & ends[w];
+        for (; bits; bits &= bits - 1) {
+            const uint32_t rank = 64 * w + arn_lowest_bit(bits);
+            if (rows->first[rank] >= first && rows->end[rank] <= end) return rank;
+        }
+    }
+    return ARENAUT_NONE;
 }
 
 /* ---- the same on a narrow plateau ---- */
@@ -255,15 +339,41 @@ static uint32_t next_left(start_list *list, uint32_t slot) {
 /* As best_within, by a walk over the groups that start there. False if these are not few. */
 static bool best_of_few(arn_skyline *s, uint32_t first, uint32_t end, uint32_t *best) {
     start_list *list = &s->starts;
-    const uint32_t stop = list->begin[end];
+    const uint32_t stop = list->begin[end], few = s->rows.n_words / WORDS_PER_START;
     uint32_t slot = next_left(list, list->begin[first]), looked = 0;
     *best = ARENAUT_NONE;
     for (; slot < stop; slot = next_left(list, slot + 1)) {
-        if (looked++ == FEW_STARTS) return false;
+        if (looked++ == few) return false;
         if (list->end[slot] <= end && list->rank[slot] < *best) *best = list->rank[slot];
     }
-    s->tree.looked += looked;
+    s->looked += looked;
     return true;
+}
+
+/* ---- whichever is the least work ---- */
+
+static void rank_all(arn_skyline *s, const uint32_t *order, uint32_t n) {
+    if (s->in_rows) rank_rows(s, order, n);
+    else rank_groups(&s->tree, order, n);
+    rank_starts(s, order, n);
+}
+
+/* The rank of the group to place on a plateau; ARENAUT_NONE: none lives within it. */
+static uint32_t best_on(arn_skyline *s, const plateau *p) {
+    uint32_t rank;
+    s->looked = 0;
+    if (s->starts.earliest[p->first] > p->end) return ARENAUT_NONE;
+    const bool is_short = s->rows.n_words <= SHORT_ROW;
+    if (!is_short && best_of_few(s, p->first, p->end, &rank)) return rank;
+    if (s->in_rows) return best_in_rows(s, p->first, p->end);
+    return best_within(s, 1, p->first, p->end, ARENAUT_NONE);
+}
+
+static void take_out(arn_skyline *s, uint32_t group, uint32_t rank) {
+    const uint32_t slot = s->starts.slot[group];
+    s->starts.next[slot] = slot + 1;
+    if (s->in_rows) s->rows.left[rank / 64] &= ~(UINT64_C(1) << rank % 64);
+    else remove_group(&s->tree, group);
 }
 
 /* ---- the heap of plateaus ---- */
@@ -344,12 +454,16 @@ static void set_height(arn_skyline *s, uint32_t id, uint64_t height) {
     if (right != ARENAUT_NONE && s->plateaus[right].height == height) absorb(s, id, right);
 }
 
+static uint64_t height_of(const arn_skyline *s, uint32_t id) {
+    return id == ARENAUT_NONE ? UINT64_MAX : s->plateaus[id].height;
+}
+
+/* The lowest plateau becomes part of its lower neighbour, or joins two of one height. */
 static void raise_to_neighbour(arn_skyline *s, uint32_t id) {
-    const plateau *p = &s->plateaus[id];
-    uint64_t height = UINT64_MAX;
-    if (p->left != ARENAUT_NONE) height = s->plateaus[p->left].height;
-    if (p->right != ARENAUT_NONE) height = arn_min_u64(height, s->plateaus[p->right].height);
-    set_height(s, id, height);
+    const uint32_t left = s->plateaus[id].left, right = s->plateaus[id].right;
+    const uint64_t on_left = height_of(s, left), on_right = height_of(s, right);
+    absorb(s, on_left <= on_right ? left : right, id);
+    if (on_left == on_right) absorb(s, left, right);
 }
 
 /* The right part of plateau `id` is raised, up to its neighbour `right`. */
@@ -403,17 +517,13 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
                          uint64_t *offset, uint64_t *top, arn_poll *poll) {
     uint32_t placed = 0;
     flatten(s);
-    rank_groups(&s->tree, order, n);
-    rank_starts(s, order, n);
+    rank_all(s, order, n);
     *top = 0;
     while (placed < n) {
         const uint32_t id = s->heap[0].plateau;
         const plateau *p = &s->plateaus[id];
-        s->tree.looked = 0;
-        uint32_t rank;
-        if (!best_of_few(s, p->first, p->end, &rank))
-            rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
-        if (!arn_poll_after(poll, s->tree.looked + PLATEAU_OPERATIONS)) break;
+        const uint32_t rank = best_on(s, p);
+        if (!arn_poll_after(poll, s->looked + PLATEAU_OPERATIONS)) break;
         if (rank == ARENAUT_NONE) {
             raise_to_neighbour(s, id);
             continue;
@@ -424,8 +534,7 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
         const uint64_t end = offset[i] + group->extent;
         if (end > limit) break;
         *top = arn_max_u64(*top, end);
-        remove_group(&s->tree, i);
-        s->starts.next[s->starts.slot[i]] = s->starts.slot[i] + 1;
+        take_out(s, i, rank);
         build_on(s, id, s->timeline->first[i], s->timeline->end[i], end);
         placed++;
     }
