@@ -1,10 +1,12 @@
-/* mended-skyline: for a live loop, which is blocked meanwhile. A pass of the skyline, and the few
- * places at which it is more than a hundredth above the bound mended (search/mend.c). Where buffers
+/* mended-skyline: for a live loop, which is blocked meanwhile. A pass of the skyline; of few
+ * buffers a few more in better orders, as long as the plan is more than 2 % above the bound; of
+ * many the few places at which it is more than 1 % above it mended (search/mend.c). Where buffers
  * have lain before (hints), that plan is settled and mended first, which is enough if few sizes
  * have changed.
  *
- * O(n log n), and so much work for mending that all takes at most twice as long as storage groups
- * take through the same call. Problems that are not plain have the skyline alone. */
+ * O(n log n), and so many passes and so much work for mending that all mostly takes at most twice
+ * as long as storage groups take through the same call. Problems that are not plain have the
+ * skyline alone. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
@@ -12,20 +14,27 @@
 #include "planners/run/planner_rows.h"
 #include "planners/search/mend.h"
 
-/* See mend.h; that much is a unit of effort. */
-enum { WORK_PER_BUFFER = 70, WORK_PER_EFFORT = 128 };
+enum {
+    FEW = 2000,           /* buffers: of these a pass finds more than mending in its time */
+    PASSES = 3,           /* of few */
+    WORK_PER_BUFFER = 70, /* of many: see mend.h */
+    WORK_PER_EFFORT = 128 /* is a unit of effort */
+};
 
 typedef struct attempt {
     arn_workspace space;
     arn_meter *meter;
-    uint64_t goal; /* at or below this no time is spent on less */
-    uint64_t work; /* left for mending */
+    uint64_t goal;   /* at or below this nothing is mended */
+    uint64_t enough; /* nor, at or below this, is there another pass */
+    int passes;      /* at most */
+    uint64_t work;   /* left for mending */
 } attempt;
 
-static uint64_t goal_of(const arn_meter *meter) {
+/* So many hundredths above the bound. */
+static uint64_t above_bound(const arn_meter *meter, uint64_t hundredths) {
     const arenaut_planning *planning = meter->planning;
     const uint64_t bound = planning->plan->total_bound;
-    const uint64_t near = bound + bound / 100;
+    const uint64_t near = bound + bound / 100 * hundredths;
     return arn_min_u64(near, planning->problem->pool[0].capacity);
 }
 
@@ -83,13 +92,26 @@ static arenaut_status settle(attempt *a) {
     return top > limit ? ARENAUT_OK : mend(a, a->work / 2);
 }
 
+/* Squeaky wheel optimisation (Joslin, Clements 1999): groups that end too high come first. */
+static void promote(attempt *a) {
+    arn_workspace *space = &a->space;
+    for (uint32_t i = 0; i < space->groups.n; i++)
+        space->orders.key[i] = space->offset[i] + space->groups.group[i].extent <= a->goal;
+    arn_sort_by_key(space->order, space->groups.n, space->orders.key, space->orders.scratch);
+}
+
 static arenaut_status fill(attempt *a, const arenaut_planner *self) {
     const arn_pass *pass = self->data;
     arenaut_cost cost;
     arn_orders_sort(&a->space.orders, pass->letters, a->space.order);
-    const arenaut_status st =
-        arn_place_by_skyline(&a->space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
-    return st == ARENAUT_OK && arn_is_plan(cost) ? mend(a, a->work) : st;
+    for (int k = 0; k == 0 || (k < a->passes && !is_within(a, a->enough)); k++) {
+        if (k) promote(a);
+        arenaut_status st =
+            arn_place_by_skyline(&a->space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
+        if (st == ARENAUT_OK && arn_is_plan(cost)) st = mend(a, a->work);
+        if (st != ARENAUT_OK || !arn_is_plan(cost)) return st;
+    }
+    return ARENAUT_OK;
 }
 
 /* Over groups of one kind; `how` as for arn_groups_make. *is_plain: whether that could be done. */
@@ -113,7 +135,11 @@ static arenaut_status attempt_make(attempt *a, const arenaut_planner *self, unsi
 static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
                            arn_meter *meter) {
     const uint64_t n = planning->problem->n_buffers;
-    attempt a = {.meter = meter, .goal = goal_of(meter), .work = n * WORK_PER_BUFFER};
+    attempt a = {.meter = meter,
+                 .goal = above_bound(meter, 1),
+                 .enough = above_bound(meter, 2),
+                 .passes = n < FEW ? PASSES : 1,
+                 .work = n < FEW ? 0 : n * WORK_PER_BUFFER};
     bool is_plain = false;
     arenaut_status st = ARENAUT_OK;
     /* A result in its operand's place, then in a place of its own. */
