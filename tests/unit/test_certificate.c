@@ -707,7 +707,7 @@ TEST(a_bound_that_is_too_high_is_refused) {
 }
 
 TEST(too_little_effort_is_told) {
-    arenaut_problem *p = full_problem(7, 40, 20, 12);
+    arenaut_problem *p = full_problem(7, 80, 40, 12);
     arenaut_plan *plan = plan_by(p, "exact", 1);
     arenaut_certificate *certificate = NULL;
     arenaut_error err = {0};

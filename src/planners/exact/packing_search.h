@@ -54,7 +54,7 @@ static inline uint32_t arn_exact_blocks(const arn_exact_model *m) {
 typedef struct arn_exact_change {
     int64_t before;
     uint32_t index;
-    uint32_t kind;
+    uint32_t kind : 2, watch : 30; /* `watch` is of a floor: the member that was watched */
 } arn_exact_change;
 
 typedef struct arn_exact_state {
@@ -64,13 +64,13 @@ typedef struct arn_exact_state {
     int64_t *floor, *load;    /* per clique; load is the sum of unplaced sizes */
     int64_t *marks;           /* per clique: of unplaced members, at least; 0 without a grain */
     int64_t *most_marks;      /* per clique: below the capacity, with those of the topmost member */
-    uint32_t *at_floor;       /* per clique: unplaced members whose lowest is its floor */
-    uint32_t *first_at_floor; /* per clique: the place of the first of them among its members;
-                               * NONE: not known */
-    uint32_t *crossing;       /* per clique: unplaced items in it and in the next one */
-    bool *changed;            /* per block of cliques: one of them did, since this was last
-                               * set back */
-    uint64_t *digest;         /* per clique: of the state of the items that begin there */
+    uint32_t *watch;          /* per clique: one unplaced member whose lowest is its floor */
+    uint32_t *first_watched;  /* per item: of the cliques that watch it, the first of a list; */
+    uint32_t *next_watched, *watched_before; /* per clique: its neighbours in that; or NONE */
+    uint32_t *crossing;              /* per clique: unplaced items in it and in the next one */
+    bool *changed;                   /* per block of cliques: one of them did, since this was last
+                                      * set back */
+    uint64_t *digest;                /* per clique: of the state of the items that begin there */
     uint32_t *hull_first, *hull_end; /* per item: its first clique, and the one after its last */
     uint64_t *code;                  /* per item, random */
     uint32_t n_unplaced;
@@ -243,6 +243,7 @@ typedef struct arn_exact_tree {
     uint32_t n_nodes, node_room;
     uint64_t *safe;   /* per item: whether it is safe to place, as of one node: 2 × node + yes */
     uint32_t *below;  /* per item: the neighbour that could lie below it when one was last found */
+    uint32_t *unsafe; /* per clique: the member that was last found not safe */
     uint64_t visited; /* nodes, over all runs */
     bool (*go_on)(void *context); /* polled now and then; false: abandon the run */
     void *context;

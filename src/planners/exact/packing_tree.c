@@ -238,38 +238,30 @@ static bool is_safe(arn_exact_tree *t, uint32_t item) {
     return t->safe[item] & 1;
 }
 
-/* The place of the first member at a clique's floor. Most often it is the one that forbids to
- * branch there, and it seldom changes from node to node. */
-static uint32_t first_at_floor(arn_exact_tree *t, uint32_t clique) {
+/* Whether a node may branch on `clique`, which has unplaced members: see packing_search.h. Most
+ * often it may not, and for the same member as at the node before. */
+static bool may_branch(arn_exact_tree *t, uint32_t clique) {
     arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;
-    const uint32_t *member = m->member + m->member_start[clique];
-    uint32_t k = s->first_at_floor[clique];
-    if (k != ARENAUT_NONE) return k;
-    for (k = 0; s->lowest[member[k]] != s->floor[clique];) k++;
-    return s->first_at_floor[clique] = k;
-}
-
-/* Whether a node may branch on `clique`, which has unplaced members: see packing_search.h. */
-static bool may_branch(arn_exact_tree *t, uint32_t clique) {
-    const arn_exact_state *s = &t->state;
-    const arn_exact_model *m = s->model;
-    const uint32_t *member = m->member + m->member_start[clique];
-    uint32_t left = s->at_floor[clique];
-    for (uint32_t k = first_at_floor(t, clique); left > 0; k++) {
-        if (s->lowest[member[k]] != s->floor[clique]) continue;
-        if (!is_safe(t, member[k])) return false;
-        left--;
+    const uint32_t known = t->unsafe[clique];
+    if (known != ARENAUT_NONE && s->lowest[known] == s->floor[clique] && !is_safe(t, known))
+        return false;
+    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
+        const uint32_t i = m->member[k];
+        if (s->lowest[i] != s->floor[clique] || is_safe(t, i)) continue;
+        t->unsafe[clique] = i;
+        return false;
     }
+    s->work += m->member_start[clique + 1] - m->member_start[clique];
     return true;
 }
 
-/* Each option counts twice, so that one that may be rejected comes just behind one that may
- * not. */
-static arn_exact_score score_of(const arn_exact_tree *t, uint32_t c) {
+/* The score of a clique of which so many members lie at its floor. Each counts twice, so that one
+ * that may be rejected comes just behind one that may not. */
+static arn_exact_score score_of(const arn_exact_tree *t, uint32_t c, uint32_t at_floor) {
     const arn_exact_state *s = &t->state;
     const int64_t slack = arn_exact_slack(s, c);
-    const uint64_t children = 2 * (uint64_t)s->at_floor[c] + (slack > 0);
+    const uint64_t children = 2 * (uint64_t)at_floor + (slack > 0);
     switch (t->style.choice) {
         case ARN_EXACT_FEWEST: return (arn_exact_score){0, children, 1};
         case ARN_EXACT_FEWEST_BY_WEIGHT: return (arn_exact_score){0, children, t->weight[c]};
@@ -283,6 +275,24 @@ static arn_exact_score score_of(const arn_exact_tree *t, uint32_t c) {
 static bool is_less(arn_exact_score a, arn_exact_score b) {
     if (a.first != b.first) return a.first < b.first;
     return a.children * b.weight < b.children * a.weight;
+}
+
+/* The score of clique `c`, or, if it is no less than `best`, some bound of it that is no less
+ * either: members at the floor are counted only as far as that matters. */
+static arn_exact_score score_up_to(arn_exact_tree *t, uint32_t c, arn_exact_score best) {
+    arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    arn_exact_score score = score_of(t, c, 1);
+    const int64_t floor = s->floor[c];
+    uint32_t k = m->member_start[c], n = 0;
+    if (!is_less(score, best)) return score;
+    for (; k < m->member_start[c + 1]; k++) {
+        if (s->lowest[m->member[k]] != floor || n++ == 0) continue;
+        score.children += 2;
+        if (!is_less(score, best)) break;
+    }
+    s->work += k - m->member_start[c];
+    return score;
 }
 
 /* The best so far, among cliques from `first` to `end`. */
@@ -305,7 +315,7 @@ static void look_at_block(arn_exact_tree *t, uint32_t block, choosing *x) {
     for (uint32_t k = first; k < end; k++) {
         const uint32_t c = t->style.from_the_end ? end - 1 - (k - first) : k;
         if (s->load[c] == 0) continue;
-        const arn_exact_score candidate = score_of(t, c);
+        const arn_exact_score candidate = score_up_to(t, c, x->best);
         if (is_less(candidate, least)) least = candidate;
         if (!is_less(candidate, x->best) || (x->safely && !may_branch(t, c))) continue;
         x->best = candidate;
@@ -580,7 +590,7 @@ uint64_t arn_exact_no_goods(const arn_exact_model *m) {
 }
 
 uint64_t arn_exact_tree_size(const arn_exact_model *m, uint64_t n_no_goods) {
-    enum { PER_ITEM = 64, PER_CLIQUE = 48 };
+    enum { PER_ITEM = 64, PER_CLIQUE = 72 };
     return n_no_goods * sizeof(uint64_t) +
            arn_exact_trail_room(m) * (uint64_t)sizeof(arn_exact_change) +
            node_room(m) * (uint64_t)sizeof(arn_exact_node) + m->n * (uint64_t)PER_ITEM +
@@ -600,8 +610,10 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     t->node = arn_region_allocate(region, t->node_room, sizeof *t->node);
     t->safe = arn_region_allocate(region, model->n, sizeof *t->safe);
     t->below = arn_region_allocate(region, model->n, sizeof *t->below);
+    t->unsafe = arn_region_allocate(region, model->n_cliques, sizeof *t->unsafe);
     t->no_good = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good);
-    if (!t->rank || !t->weight || !t->least || !t->node || !t->safe || !t->below || !t->no_good) {
+    if (!t->rank || !t->weight || !t->least || !t->node || !t->safe || !t->below || !t->unsafe ||
+        !t->no_good) {
         return arn_no_memory(err);
     }
     for (uint32_t i = 0; i < model->n; i++) {
@@ -609,7 +621,10 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
         t->safe[i] = UINT64_MAX;
         t->below[i] = ARENAUT_NONE;
     }
-    for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
+    for (uint32_t c = 0; c < model->n_cliques; c++) {
+        t->weight[c] = 1;
+        t->unsafe[c] = ARENAUT_NONE;
+    }
     for (uint64_t k = 0; k < t->n_no_goods; k++) t->no_good[k] = 0;
     return ARENAUT_OK;
 }

@@ -1,10 +1,11 @@
 /* A partial packing: its two moves with their propagation, and a trail to take them back.
  *
  * Placing an item goes through its neighbours in the interference graph and raises those that
- * could have lain there; raising one goes through the cliques of its spans; cliques that lose the
- * last member at their floor are gathered in `dirty` and looked at once, after the move. The search
- * spends its time in these loops, and `work` counts them. Rejecting a floor is the second move, at
- * the end. */
+ * could have lain there. Each clique watches one of its members at the floor, and only when that
+ * one is raised, it looks for another one, or for its new floor (watched literals: Moskewicz et al.
+ * 2001; Gent, Jefferson, Miguel 2006). That is done once, after the move, for all of them. A watch
+ * that was moved stays valid when moves are taken back. The search spends its time in these loops,
+ * and `work` counts them. Rejecting a floor is the second move, at the end. */
 #include "planners/exact/packing_search.h"
 
 #include "core/fail.h"
@@ -24,7 +25,13 @@ static uint64_t digest_of(const arn_exact_state *s, uint32_t i, int64_t lowest) 
 }
 
 static void log_change(arn_exact_state *s, uint32_t kind, uint32_t index, int64_t before) {
-    const arn_exact_change change = {before, index, kind};
+    const arn_exact_change change = {.before = before, .index = index, .kind = kind};
+    s->trail[s->n_trail++] = change;
+}
+
+static void log_floor(arn_exact_state *s, uint32_t clique) {
+    const arn_exact_change change = {
+        .before = s->floor[clique], .index = clique, .kind = FLOOR, .watch = s->watch[clique]};
     s->trail[s->n_trail++] = change;
 }
 
@@ -73,72 +80,84 @@ static void note_cliques(arn_exact_state *s, uint32_t first, uint32_t end) {
     for (uint32_t k = first / ARN_EXACT_BLOCK; k * ARN_EXACT_BLOCK < end; k++) s->changed[k] = true;
 }
 
-/* Finds the floor of clique `c` again after all members that lay at it were raised. False if the
- * unplaced members do not fit above it. */
-static bool find_floor(arn_exact_state *s, uint32_t c) {
+/* Clique `c` watches `item` from now on. */
+static void watch(arn_exact_state *s, uint32_t c, uint32_t item) {
+    const uint32_t next = s->next_watched[c], before = s->watched_before[c], old = s->watch[c];
+    if (next != ARENAUT_NONE) s->watched_before[next] = before;
+    if (before != ARENAUT_NONE) s->next_watched[before] = next;
+    else if (old != ARENAUT_NONE) s->first_watched[old] = next;
+    const uint32_t first = s->first_watched[item];
+    if (first != ARENAUT_NONE) s->watched_before[first] = c;
+    s->next_watched[c] = first;
+    s->watched_before[c] = ARENAUT_NONE;
+    s->first_watched[item] = c;
+    s->watch[c] = item;
+}
+
+/* Clique `c` has lost the member that it watches: finds another one at its floor, or its new floor,
+ * which is known to be no less than `least`. False if the unplaced members do not fit above it. */
+static bool find_floor(arn_exact_state *s, uint32_t c, int64_t least) {
     const arn_exact_model *m = s->model;
-    const uint32_t *member = m->member + m->member_start[c];
-    const uint32_t n = m->member_start[c + 1] - m->member_start[c];
     int64_t floor = ARN_EXACT_PLACED;
-    uint32_t count = 0, at = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t lowest = s->lowest[member[k]];
-        if (lowest > floor) continue;
-        if (lowest < floor) {
-            at = k;
-            count = 0;
-        }
-        count++;
-        floor = lowest;
+    uint32_t lowest = s->watch[c], k = m->member_start[c];
+    for (; k < m->member_start[c + 1] && floor > least; k++) {
+        const uint32_t i = m->member[k];
+        if (s->lowest[i] >= floor) continue;
+        floor = s->lowest[i];
+        lowest = i;
     }
-    s->work += n;
-    log_change(s, FLOOR, c, s->floor[c]);
-    if (floor != ARN_EXACT_PLACED) s->wasted += (uint64_t)(floor - s->floor[c]);
-    s->floor[c] = floor;
-    s->at_floor[c] = count;
-    s->first_at_floor[c] = at;
-    note_cliques(s, c, c + 1);
+    s->work += k - m->member_start[c];
+    if (floor != s->floor[c]) {
+        log_floor(s, c);
+        if (floor != ARN_EXACT_PLACED) s->wasted += (uint64_t)(floor - s->floor[c]);
+        s->floor[c] = floor;
+        note_cliques(s, c, c + 1);
+    }
+    if (lowest != ARENAUT_NONE) watch(s, c, lowest); /* else it has no members */
     return floor == ARN_EXACT_PLACED || arn_exact_slack(s, c) >= 0;
 }
 
+/* Cliques that have filled up to `top`: no unplaced member can lie lower. */
+typedef struct filled {
+    arn_exact_span span;
+    int64_t top;
+} filled;
+
+static int64_t least_floor(const arn_exact_state *s, const filled *below, uint32_t c) {
+    const bool known = below && c >= below->span.first && c < below->span.end;
+    return known ? below->top : s->floor[c];
+}
+
 /* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns whether
- * the move still fits, and notes the clique in which it does not. */
-static bool find_floors(arn_exact_state *s, bool fits) {
+ * the move still fits, and notes the clique in which it does not. `below` may be NULL. */
+static bool find_floors(arn_exact_state *s, bool fits, const filled *below) {
     s->item_failed = !fits;
     for (uint32_t k = 0; fits && k < s->n_dirty; k++) {
-        fits = find_floor(s, s->dirty[k]);
-        if (!fits) s->overfull = s->dirty[k];
+        const uint32_t c = s->dirty[k];
+        fits = find_floor(s, c, least_floor(s, below, c));
+        if (!fits) s->overfull = c;
     }
     s->n_dirty = 0;
     return fits;
 }
 
-/* Item `i`, until now at `lowest`, leaves the floors that it was part of. */
-static void leave_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
+/* Item `i` is raised, placed, or put back. */
+static void note_item(arn_exact_state *s, uint32_t i) {
     const arn_exact_model *m = s->model;
     for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
-        const uint32_t end = m->span[k].end;
-        for (uint32_t c = m->span[k].first; c < end; c++) {
-            if (s->floor[c] != lowest) continue;
-            s->first_at_floor[c] = ARENAUT_NONE;
-            if (--s->at_floor[c] == 0) s->dirty[s->n_dirty++] = c;
-        }
-        note_cliques(s, m->span[k].first, end);
-        s->work += end - m->span[k].first;
+        note_cliques(s, m->span[k].first, m->span[k].end);
     }
 }
 
-static void rejoin_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
-    const arn_exact_model *m = s->model;
-    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
-        const uint32_t end = m->span[k].end;
-        for (uint32_t c = m->span[k].first; c < end; c++) {
-            if (s->floor[c] != lowest) continue;
-            s->first_at_floor[c] = ARENAUT_NONE;
-            s->at_floor[c]++;
-        }
-        note_cliques(s, m->span[k].first, m->span[k].end);
+/* Item `i`, until now at `lowest`, leaves the floors that it was part of. Of a group an item may be
+ * raised several times in one move; its cliques are dirty from the first time on. */
+static void leave_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
+    s->work++;
+    for (uint32_t c = s->first_watched[i]; c != ARENAUT_NONE; c = s->next_watched[c]) {
+        if (s->floor[c] == lowest) s->dirty[s->n_dirty++] = c;
+        s->work++;
     }
+    note_item(s, i);
 }
 
 /* False if the item would end above the capacity. The state is changed all the same, so that
@@ -249,16 +268,24 @@ static bool place_item(arn_exact_state *s, uint32_t item) {
     return fits;
 }
 
-bool arn_exact_place(arn_exact_state *s, uint32_t item) {
+/* Places an item with the others of its group. */
+static bool place_group(arn_exact_state *s, uint32_t item) {
     const arn_exact_model *m = s->model;
-    if (!m->tied) return find_floors(s, place_item(s, item));
     const uint32_t g = m->group[item];
     bool fits = true;
     for (uint32_t k = m->group_start[g]; k < m->group_start[g + 1]; k++) {
-        if (arn_poll_ended(m->poll)) return find_floors(s, false);
+        if (arn_poll_ended(m->poll)) return false;
         fits = place_item(s, m->group_item[k]) && fits;
     }
-    return find_floors(s, fits);
+    return fits;
+}
+
+bool arn_exact_place(arn_exact_state *s, uint32_t item) {
+    const arn_exact_model *m = s->model;
+    if (m->tied) return find_floors(s, place_group(s, item), NULL);
+    filled below = {.top = s->lowest[item] + m->size[item]};
+    if (m->span_start[item] < m->span_start[item + 1]) below.span = m->span[m->span_start[item]];
+    return find_floors(s, place_item(s, item), &below);
 }
 
 void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
@@ -270,15 +297,14 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
                 s->digest[s->hull_first[k]] +=
                     digest_of(s, k, change->before) - digest_of(s, k, s->lowest[k]);
                 s->lowest[k] = change->before;
-                rejoin_floors(s, k, change->before);
+                note_item(s, k);
                 break;
             case FLOOR:
                 if (s->floor[k] != ARN_EXACT_PLACED) {
                     s->wasted -= (uint64_t)(s->floor[k] - change->before);
                 }
                 s->floor[k] = change->before;
-                s->at_floor[k] = 0;
-                s->first_at_floor[k] = ARENAUT_NONE;
+                watch(s, k, change->watch);
                 note_cliques(s, k, k + 1);
                 break;
             default:
@@ -286,7 +312,7 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
                 s->digest[s->hull_first[k]] +=
                     digest_of(s, k, change->before) - digest_of_placed(s, k);
                 count_out(s, k, -1);
-                rejoin_floors(s, k, change->before);
+                note_item(s, k);
                 break;
         }
     }
@@ -312,8 +338,9 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
                region, ARN_ARRAY(s->lowest, n), ARN_ARRAY(s->offset, n), ARN_ARRAY(s->next, n),
                ARN_ARRAY(s->candidate, n), ARN_ARRAY(s->code, n), ARN_ARRAY(s->hull_first, n),
                ARN_ARRAY(s->hull_end, n), ARN_ARRAY(s->floor, c), ARN_ARRAY(s->load, c),
-               ARN_ARRAY(s->marks, c), ARN_ARRAY(s->most_marks, c), ARN_ARRAY(s->at_floor, c),
-               ARN_ARRAY(s->first_at_floor, c), ARN_ARRAY(s->crossing, c),
+               ARN_ARRAY(s->marks, c), ARN_ARRAY(s->most_marks, c), ARN_ARRAY(s->watch, c),
+               ARN_ARRAY(s->next_watched, c), ARN_ARRAY(s->watched_before, c),
+               ARN_ARRAY(s->first_watched, n), ARN_ARRAY(s->crossing, c),
                ARN_ARRAY(s->digest, c + 1), ARN_ARRAY(s->changed, arn_exact_blocks(s->model)),
                ARN_ARRAY(s->dirty, c));
 }
@@ -337,7 +364,9 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
     for (uint32_t c = 0; c < model->n_cliques; c++) {
         s->load[c] = model->load[c];
         s->marks[c] = model->marks[c];
+        s->watch[c] = s->next_watched[c] = s->watched_before[c] = ARENAUT_NONE;
     }
+    for (uint32_t i = 0; i < model->n; i++) s->first_watched[i] = ARENAUT_NONE;
     for (uint32_t i = 0; i < model->n; i++) {
         /* Contradictory groups have no places, and no packing is looked for. */
         const int64_t bottom = model->tied ? model->delta[i] : 0;
@@ -348,7 +377,7 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
         s->digest[s->hull_first[i]] += digest_of(s, i, s->lowest[i]);
     }
     arn_exact_set_capacity(s, model->upper_bound);
-    for (uint32_t c = 0; c < model->n_cliques; c++) find_floor(s, c);
+    for (uint32_t c = 0; c < model->n_cliques; c++) find_floor(s, c, s->floor[c]);
     s->n_trail = 0;
     s->wasted = 0;
     return ARENAUT_OK;
@@ -573,5 +602,5 @@ bool arn_exact_reject(arn_exact_state *s, uint32_t clique) {
         if (!fits) s->overfull = clique;
     }
     for (uint32_t k = 0; k < n; k++) s->next[s->candidate[k]] = 0;
-    return find_floors(s, fits);
+    return find_floors(s, fits, NULL);
 }
