@@ -1,6 +1,7 @@
-"""Solved CSVs held against MiniMalloc's own validator, where a checkout of it is at hand:
+"""MiniMalloc's hard problems, and solved CSVs held against its own validator, where a checkout of it is at hand:
 MINIMALLOC names its folder, and Debian's libabsl-dev must be installed."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -39,3 +40,11 @@ def test_it_accepts_what_we_solve_and_nothing_else(problem, validator, tmp_path)
     squashed.write_text("\n".join([header] + [row.rsplit(",", 1)[0] + ",0" for row in rows]))
     assert subprocess.run([validator, squashed], capture_output=True,
                           check=False).returncode == 1
+
+
+@pytest.mark.parametrize("problem", corpus_params("dsa/challenging/*.csv"))
+def test_all_hard_problems_but_one_are_proven_by_default(problem, tmp_path):
+    plan = tmp_path / "plan.json"
+    subprocess.run([COMMAND, "plan", "-q", problem, "-o", plan], check=True)
+    subprocess.run([COMMAND, "check", problem, plan], check=True, capture_output=True)
+    assert json.loads(plan.read_text())["result"]["status"] == ("feasible" if problem.stem[0] == "J" else "optimal")
