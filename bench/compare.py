@@ -37,8 +37,8 @@ PEERS = [*SEARCHES, *GREEDIES, "hillclimb", "minimalloc", "xla"]
 ROUNDS = 3
 NOT_REPEATED_ABOVE = 5  # CPU seconds
 MEMORY = 6 << 30  # address space of each process
-# Search steps that take about five and sixty seconds, for the two without a proof.
-EFFORTS = {"D": [20_000_000, 240_000_000], "J": [20_000_000, 240_000_000]}
+# Search steps that take about five and sixty seconds, for the one without a proof by default.
+EFFORTS = {"J": [20_000_000, 240_000_000]}
 EFFORT_SECONDS = 100
 # Solved with one thread and with all cores: a problem, and the effort for it (None: the
 # default). A million buffers are done after one trial by default.

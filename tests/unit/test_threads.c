@@ -137,7 +137,7 @@ static arenaut_verdict hear_effort(void *context, uint64_t best, uint64_t bound,
     return ARENAUT_GO_ON;
 }
 
-enum { MOST_OFFSETS = 30 };
+enum { MOST_OFFSETS = 350 };
 
 /* Runs are apart after few steps, so that the test need not make many. */
 static arenaut_status search_exactly(const arenaut_problem *problem, uint32_t threads,
@@ -188,8 +188,32 @@ static void assert_same_search(const arenaut_problem *problem, uint64_t effort, 
         assert_int_equal(found.bound, alone.bound);
         assert_int_equal(found.effort, alone.effort);
         assert_int_equal(found.nodes, alone.nodes);
-        assert_memory_equal(other, one, sizeof one);
+        assert_memory_equal(other, one, problem->n_buffers * sizeof *one);
     }
+}
+
+/* A rectangle that is cut into many, so that most moments are full, and several at once overfull.
+ */
+static arenaut_problem *cut_rectangle(uint64_t seed) {
+    int64_t first[MOST_OFFSETS] = {0}, end[MOST_OFFSETS] = {400}, size[MOST_OFFSETS] = {2000};
+    rng r = {seed};
+    arenaut_problem *p = new_problem();
+    for (uint32_t n = 1; n < MOST_OFFSETS;) {
+        const uint32_t b = (uint32_t)rng_below(&r, n);
+        const bool in_time = rng_below(&r, 2);
+        const int64_t whole = in_time ? end[b] - first[b] : size[b];
+        if (whole < 2) continue;
+        const int64_t part = 1 + (int64_t)rng_below(&r, (uint32_t)whole - 1);
+        first[n] = in_time ? first[b] + part : first[b];
+        end[n] = end[b];
+        size[n++] = in_time ? size[b] : whole - part;
+        if (in_time) end[b] = first[b] + part;
+        else size[b] = part;
+    }
+    for (uint32_t b = 0; b < MOST_OFFSETS; b++)
+        ADD_BUFFER(p, .size = (uint64_t)size[b], LIFE(first[b], end[b]));
+    finish(p);
+    return p;
 }
 
 TEST(the_exact_search_finds_the_same_on_any_number_of_threads) {
@@ -199,6 +223,11 @@ TEST(the_exact_search_finds_the_same_on_any_number_of_threads) {
         for (uint64_t effort = 4000; effort < 60000; effort *= 2) {
             assert_same_search(problem, effort, &best, &bound);
         }
+        arenaut_problem_free(problem);
+        problem = cut_rectangle(seed);
+        best = UINT64_MAX;
+        bound = 0;
+        assert_same_search(problem, 100000, &best, &bound);
         arenaut_problem_free(problem);
     }
 }

@@ -243,7 +243,6 @@ typedef struct arn_exact_tree {
     uint32_t n_nodes, node_room;
     uint64_t *safe;   /* per item: whether it is safe to place, as of one node: 2 × node + yes */
     uint32_t *below;  /* per item: the neighbour that could lie below it when one was last found */
-    uint32_t *unsafe; /* per clique: the member that was last found not safe */
     uint64_t visited; /* nodes, over all runs */
     bool (*go_on)(void *context); /* polled now and then; false: abandon the run */
     void *context;

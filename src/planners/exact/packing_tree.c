@@ -238,22 +238,16 @@ static bool is_safe(arn_exact_tree *t, uint32_t item) {
     return t->safe[item] & 1;
 }
 
-/* Whether a node may branch on `clique`, which has unplaced members: see packing_search.h. Most
- * often it may not, and for the same member as at the node before. */
+/* Whether a node may branch on `clique`, which has unplaced members: see packing_search.h. */
 static bool may_branch(arn_exact_tree *t, uint32_t clique) {
     arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;
-    const uint32_t known = t->unsafe[clique];
-    if (known != ARENAUT_NONE && s->lowest[known] == s->floor[clique] && !is_safe(t, known))
-        return false;
-    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
-        const uint32_t i = m->member[k];
-        if (s->lowest[i] != s->floor[clique] || is_safe(t, i)) continue;
-        t->unsafe[clique] = i;
-        return false;
-    }
-    s->work += m->member_start[clique + 1] - m->member_start[clique];
-    return true;
+    const int64_t floor = s->floor[clique];
+    uint32_t k = m->member_start[clique];
+    const uint32_t end = m->member_start[clique + 1];
+    while (k < end && (s->lowest[m->member[k]] != floor || is_safe(t, m->member[k]))) k++;
+    s->work += k - m->member_start[clique];
+    return k == end;
 }
 
 /* The score of a clique of which so many members lie at its floor. Each counts twice, so that one
@@ -590,7 +584,7 @@ uint64_t arn_exact_no_goods(const arn_exact_model *m) {
 }
 
 uint64_t arn_exact_tree_size(const arn_exact_model *m, uint64_t n_no_goods) {
-    enum { PER_ITEM = 64, PER_CLIQUE = 72 };
+    enum { PER_ITEM = 64, PER_CLIQUE = 68 };
     return n_no_goods * sizeof(uint64_t) +
            arn_exact_trail_room(m) * (uint64_t)sizeof(arn_exact_change) +
            node_room(m) * (uint64_t)sizeof(arn_exact_node) + m->n * (uint64_t)PER_ITEM +
@@ -610,10 +604,8 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     t->node = arn_region_allocate(region, t->node_room, sizeof *t->node);
     t->safe = arn_region_allocate(region, model->n, sizeof *t->safe);
     t->below = arn_region_allocate(region, model->n, sizeof *t->below);
-    t->unsafe = arn_region_allocate(region, model->n_cliques, sizeof *t->unsafe);
     t->no_good = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good);
-    if (!t->rank || !t->weight || !t->least || !t->node || !t->safe || !t->below || !t->unsafe ||
-        !t->no_good) {
+    if (!t->rank || !t->weight || !t->least || !t->node || !t->safe || !t->below || !t->no_good) {
         return arn_no_memory(err);
     }
     for (uint32_t i = 0; i < model->n; i++) {
@@ -621,10 +613,7 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
         t->safe[i] = UINT64_MAX;
         t->below[i] = ARENAUT_NONE;
     }
-    for (uint32_t c = 0; c < model->n_cliques; c++) {
-        t->weight[c] = 1;
-        t->unsafe[c] = ARENAUT_NONE;
-    }
+    for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
     for (uint64_t k = 0; k < t->n_no_goods; k++) t->no_good[k] = 0;
     return ARENAUT_OK;
 }

@@ -12,6 +12,9 @@
 
 enum { LOWEST, FLOOR, UNPLACED };
 
+/* To raise an item and take that back. */
+enum { RAISE_WORK = 4 };
+
 static uint64_t scramble(uint64_t x) {
     x ^= x >> 29;
     x *= UINT64_C(0xd6e8feb86659fd93);
@@ -95,7 +98,9 @@ static void watch(arn_exact_state *s, uint32_t c, uint32_t item) {
 }
 
 /* Clique `c` has lost the member that it watches: finds another one at its floor, or its new floor,
- * which is known to be no less than `least`. False if the unplaced members do not fit above it. */
+ * which is known to be no less than `least`. False if the unplaced members do not fit above it.
+ * Which cliques only find another member depends on all that happened before, so that is no
+ * work. */
 static bool find_floor(arn_exact_state *s, uint32_t c, int64_t least) {
     const arn_exact_model *m = s->model;
     int64_t floor = ARN_EXACT_PLACED;
@@ -106,8 +111,8 @@ static bool find_floor(arn_exact_state *s, uint32_t c, int64_t least) {
         floor = s->lowest[i];
         lowest = i;
     }
-    s->work += k - m->member_start[c];
     if (floor != s->floor[c]) {
+        s->work += k - m->member_start[c];
         log_floor(s, c);
         if (floor != ARN_EXACT_PLACED) s->wasted += (uint64_t)(floor - s->floor[c]);
         s->floor[c] = floor;
@@ -128,16 +133,31 @@ static int64_t least_floor(const arn_exact_state *s, const filled *below, uint32
     return known ? below->top : s->floor[c];
 }
 
+/* Of several overfull cliques the one with the least lot is blamed. The order in which they are
+ * found depends on who watched whom, and so on other runs; by their places in time, the early ones
+ * would hide the late ones, and far fewer hard problems are solved. */
+static uint64_t lot_of(uint32_t clique) {
+    return scramble(((uint64_t)clique + 1) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static void blame(arn_exact_state *s, uint32_t clique) {
+    const bool first = s->overfull == ARENAUT_NONE;
+    if (first || lot_of(clique) < lot_of(s->overfull)) s->overfull = clique;
+}
+
 /* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns whether
- * the move still fits, and notes the clique in which it does not. `below` may be NULL. */
+ * the move still fits, and notes a clique in which it does not. `below` may be NULL. */
 static bool find_floors(arn_exact_state *s, bool fits, const filled *below) {
+    const uint32_t n = fits ? s->n_dirty : 0;
     s->item_failed = !fits;
-    for (uint32_t k = 0; fits && k < s->n_dirty; k++) {
-        const uint32_t c = s->dirty[k];
-        fits = find_floor(s, c, least_floor(s, below, c));
-        if (!fits) s->overfull = c;
-    }
     s->n_dirty = 0;
+    if (fits) s->overfull = ARENAUT_NONE;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t c = s->dirty[k];
+        if (find_floor(s, c, least_floor(s, below, c))) continue;
+        blame(s, c);
+        fits = false;
+    }
     return fits;
 }
 
@@ -152,12 +172,11 @@ static void note_item(arn_exact_state *s, uint32_t i) {
 /* Item `i`, until now at `lowest`, leaves the floors that it was part of. Of a group an item may be
  * raised several times in one move; its cliques are dirty from the first time on. */
 static void leave_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
-    s->work++;
     for (uint32_t c = s->first_watched[i]; c != ARENAUT_NONE; c = s->next_watched[c]) {
         if (s->floor[c] == lowest) s->dirty[s->n_dirty++] = c;
-        s->work++;
     }
     note_item(s, i);
+    s->work += RAISE_WORK;
 }
 
 /* False if the item would end above the capacity. The state is changed all the same, so that
