@@ -15,12 +15,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: What the compiler brings: name, licence, and its text in ziglang or in the documentation of a Debian.
+#: What the compiler brings: name, licence, and its text in ziglang or in the documentation of a Debian (a pattern: of clang,
+#: the package without a number has the licence of Debian's own scripts).
 MUSL = ("musl", "MIT", "zig:lib/libc/musl/COPYRIGHT")
 MINGW = ("mingw-w64", "LicenseRef-mingw-w64", "zig:lib/libc/mingw/COPYING")
 ZIG = ("zig-compiler-rt", "MIT", "zig:LICENSE")
 WASI = ("wasi-libc", "LicenseRef-wasi-libc", "doc:wasi-libc/copyright")
-CLANG = ("clang-compiler-rt", "Apache-2.0 WITH LLVM-exception", "doc:libclang-rt-dev-wasm32/copyright")
+CLANG = ("clang-compiler-rt", "Apache-2.0 WITH LLVM-exception", "doc:libclang-rt-[0-9]*-dev-wasm32/copyright")
 DEBIAN_MINGW = ("debian-mingw-w64", "LicenseRef-debian-mingw-w64", "doc:mingw-w64-x86-64-dev/copyright")
 GCC = ("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "doc:gcc-mingw-w64-x86-64-win32-runtime/copyright")
 #: In the sources, and so in all that is made of them: the planner of the page, for WebAssembly (explorer/dist/planner.txt).
@@ -37,10 +38,10 @@ def inside(path):
 
 def licence_of(part, folders):
     folder, _, place = part[2].partition(":")
-    path = folders[folder] / place
-    if not path.is_file():
-        sys.exit(f"{sys.argv[0]}: {path}, the licence of {part[0]}, is not there")
-    return path.read_text(encoding="utf-8", errors="replace").strip()
+    found = sorted(folders[folder].glob(place))
+    if not found:
+        sys.exit(f"{sys.argv[0]}: {folders[folder] / place}, the licence of {part[0]}, is not there")
+    return found[-1].read_text(encoding="utf-8", errors="replace").strip()
 
 
 def identifier(text):
