@@ -82,7 +82,7 @@ binaries: venv-wheel tools-build
 release: dist wheel binaries deb recipes browser
 	@cp build/arenaut.html build/dist/arenaut-$$(sed -n 's/^#define ARENAUT_VERSION "\(.*\)"$$/\1/p' include/arenaut/version.h).html
 	@python3 scripts/sbom.py
-	@cd build/dist && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS
+	@scripts/checksums.sh
 
 demo: tools-build
 	@scripts/quietly build/demo/build.log $(MAKE) all

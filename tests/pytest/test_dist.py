@@ -135,7 +135,7 @@ def test_the_bill_of_materials_of_a_release_has_each_file_and_the_code_inside(tm
 
 def test_the_release_publishes_the_page_and_the_site():
     made = re.search(r"^release: (.*)\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M)
-    assert "browser" in made[1].split() and "arenaut.html" in made[2]
+    assert "browser" in made[1].split() and "arenaut.html" in made[2] and made[2].endswith("scripts/checksums.sh\n")
     jobs = (ROOT / ".github/workflows/release.yml").read_text()
     assert "- run: make release site\n" in jobs
     assert "os: [windows-2025, macos-15, macos-15-intel]" in jobs and "needs: [build, elsewhere]" in jobs
@@ -146,15 +146,24 @@ def test_the_release_publishes_the_page_and_the_site():
 def test_the_files_of_a_release_have_names_of_their_own_and_are_tried_before(tmp_path):
     """GitHub drops folders: of a version that is no candidate the archive and the Python source package are called alike."""
     jobs = (ROOT / ".github/workflows/release.yml").read_text()
-    for name in "archive", "python/archive":
-        for end in ".tar.gz", "-win_amd64.whl":
-            path = tmp_path / "dist" / f"{name.replace('archive', 'arenaut-1.0.0')}{end}"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
-    (tmp_path / "dist" / "arenaut-1.0.0-win_amd64.whl").unlink()
+    dist = tmp_path / "dist"
+    for name in ("arenaut-1.0.0.tar.gz", "python/arenaut-1.0.0.tar.gz", "python/arenaut-1.0.0-win_amd64.whl",
+                 "arenaut-1.0.0.notes.md", "packaging/nix/default.nix"):
+        (dist / name).parent.mkdir(parents=True, exist_ok=True)
+        (dist / name).write_text(name)
+    subprocess.run([ROOT / "scripts" / "checksums.sh", dist], check=True)
     found = subprocess.run(["sh", "-c", re.search("find dist .* -print0", jobs)[0]], cwd=tmp_path, check=True, capture_output=True, text=True)
-    names = [path.split("/")[-1] for path in found.stdout.split("\0") if path]
-    assert sorted(names) == ["arenaut-1.0.0-win_amd64.whl", "arenaut-1.0.0.tar.gz"]
+    published = [tmp_path / path for path in found.stdout.split("\0") if path]
+    assert sorted(path.name for path in published) == ["SHA256SUMS", "arenaut-1.0.0-win_amd64.whl", "arenaut-1.0.0.tar.gz"]
+    downloads = tmp_path / "downloads"
+    downloads.mkdir()
+    for path in published:
+        shutil.copy(path, downloads)
+    checked = subprocess.run(["sha256sum", "-c", "--strict", "SHA256SUMS"], cwd=downloads, check=True, capture_output=True, text=True)
+    assert checked.stdout == "arenaut-1.0.0.tar.gz: OK\narenaut-1.0.0-win_amd64.whl: OK\n"
+    (dist / "arenaut-1.0.0-win_amd64.whl").write_text("of the same name")
+    refused = subprocess.run([ROOT / "scripts" / "checksums.sh", dist], capture_output=True, text=True)
+    assert refused.returncode == 1 and "several files are called arenaut-1.0.0-win_amd64.whl" in refused.stderr
     for job in "pages", "github", "pypi":
         assert re.search(rf"^  {job}:\n    needs: \[build, elsewhere\]$", jobs, re.M), job
 
