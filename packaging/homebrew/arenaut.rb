@@ -4,7 +4,8 @@ class Arenaut < Formula
   homepage "https://github.com/arenaut/arenaut"
   url "https://github.com/arenaut/arenaut/releases/download/v@VERSION@/arenaut-@VERSION@.tar.gz"
   sha256 "@SHA256@"
-  license "Apache-2.0"
+  # The page's planner is linked with wasi-libc and compiler-rt: explorer/dist/planner.licenses.txt.
+  license all_of: ["Apache-2.0", { "Apache-2.0" => { with: "LLVM-exception" } }, "BSD-2-Clause", "CC0-1.0", "MIT"]
 
   depends_on "cmake" => :build
 

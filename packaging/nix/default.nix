@@ -21,7 +21,7 @@ stdenv.mkDerivation rec {
   meta = {
     description = "Memory planner for tensor programs: proven smallest arenas, checked, written back";
     homepage = "https://github.com/arenaut/arenaut";
-    license = lib.licenses.asl20;
+    license = with lib.licenses; [ asl20 llvm-exception bsd2 cc0 mit ]; # explorer/dist/planner.licenses.txt
     mainProgram = "arenaut";
     platforms = lib.platforms.unix;
   };

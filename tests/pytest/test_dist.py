@@ -178,3 +178,19 @@ def test_the_files_of_a_release_have_names_of_their_own_and_are_tried_before(tmp
 def test_every_file_names_the_same_version(path, pattern):
     found = re.search(pattern, (ROOT / path).read_text(), re.M)[1]
     assert found.replace("~", "-") == VERSION
+
+
+LICENSED = [("debian/copyright", "planner.txt"), ("packaging/conda/recipe.yaml", "planner.licenses.txt"),
+            ("packaging/homebrew/arenaut.rb", "planner.licenses.txt"), ("packaging/nix/default.nix", "planner.licenses.txt"),
+            ("packaging/vcpkg/portfile.cmake", "planner.licenses.txt"), ("pyproject.toml", "planner.licenses.txt")]
+
+
+@pytest.mark.parametrize("path, file", LICENSED)
+def test_every_package_names_the_licences_of_the_code_in_the_planner_of_the_page(path, file):
+    assert f"explorer/dist/{file}" in (ROOT / path).read_text()
+    texts = (ROOT / "explorer/dist/planner.licenses.txt").read_text()
+    assert all(f"({name})" in texts for name in ("CC0-1.0", "MIT", "BSD-2-Clause", "Apache-2.0 WITH LLVM-exception"))
+    if path == "packaging/vcpkg/portfile.cmake":  # beside its own, vcpkg.json says which
+        path = "packaging/vcpkg/vcpkg.json"
+    named = (ROOT / path).read_text().lower()
+    assert all(re.search(rf"\b{name}", named) for name in ("cc0", "mit", "bsd-?2", "llvm-exception"))
