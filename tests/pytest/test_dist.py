@@ -180,6 +180,15 @@ def test_every_file_names_the_same_version(path, pattern):
     assert found.replace("~", "-") == VERSION
 
 
+def test_pictures_of_the_readme_are_shown_by_pypi_too():
+    """It has the text alone; the picture is in the repository under that name."""
+    pictures = re.findall(r"!\[[^]]*\]\(([^)]*)\)", (ROOT / "README.md").read_text())
+    assert pictures
+    for picture in pictures:
+        start, _, path = picture.partition("/main/")
+        assert start == "https://raw.githubusercontent.com/arenaut/arenaut" and (ROOT / path).is_file(), picture
+
+
 LICENSED = [("debian/copyright", "planner.txt"), ("packaging/conda/recipe.yaml", "planner.licenses.txt"),
             ("packaging/homebrew/arenaut.rb", "planner.licenses.txt"), ("packaging/nix/default.nix", "planner.licenses.txt"),
             ("packaging/vcpkg/portfile.cmake", "planner.licenses.txt"), ("pyproject.toml", "planner.licenses.txt")]
