@@ -113,7 +113,7 @@ def test_pages_have_nouns(page):
     assert not re.findall(r"\b(whoever|nobody|somebody|whom)\b", text, re.I)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
 def test_prose_has_lines_of_a_terminal(page):
     """For reading beside code, and for differences; links and code are never broken for it."""
     text = re.sub(r"^```.*?^```", "```", (ROOT / page).read_text(), flags=re.S | re.M)
