@@ -7,10 +7,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 cd "${1:-build/dist}"
-find . -type f ! -path './packaging/*' ! -path './python/*.tar.gz' ! -name '*.notes.md' ! -name SHA256SUMS |
-    LC_ALL=C sort | xargs sha256sum | sed 's,  .*/,  ,' >SHA256SUMS
-same=$(cut -c67- SHA256SUMS | LC_ALL=C sort | uniq -d)
+sums=$(find . -type f ! -path './packaging/*' ! -path './python/*.tar.gz' ! -name '*.notes.md' ! -name SHA256SUMS |
+    LC_ALL=C sort | xargs sha256sum | sed 's,  .*/,  ,')
+same=$(echo "$sums" | cut -c67- | LC_ALL=C sort | uniq -d)
 if [ -n "$same" ]; then
     echo "$0: several files are called $same" >&2
     exit 1
 fi
+echo "$sums" >SHA256SUMS
