@@ -170,7 +170,7 @@ static arenaut_status run_planner(const arenaut_planner *planner, arenaut_planni
 
 /* ---- the call ---- */
 
-/* Calibrated on the hard instances of 200 to 500 buffers, on which a step takes about a quarter of
+/* Calibrated on the hard instances of 200 to 500 buffers, on which a step takes about a third of
  * a microsecond. */
 uint64_t arenaut_default_effort(void) { return 8000000; }
 

@@ -787,7 +787,7 @@ TEST(hard_instances_are_solved_to_the_optimum) {
     assert_proven("dsa/challenging/H.1048576.csv", 0, 0, 1048576);
 }
 
-/* Runs are apart after half a million steps: this takes 984,592. */
+/* Runs are apart after 350,000 steps: this takes 656,395. */
 TEST(a_hard_instance_is_solved_by_runs_that_are_apart) {
     assert_proven("dsa/challenging/D.1048576.csv", 1000000, 56, 986112);
 }

@@ -138,7 +138,7 @@ enum {
 /* For `path`. */
 static const uint32_t path_threads[ARN_EXACT_PATHS] = {2, MOST_THREADS};
 /* The effort before runs are apart. */
-static const uint64_t TOGETHER = 1 << 19;
+static const uint64_t TOGETHER = 350000;
 
 struct search;
 

@@ -26,10 +26,10 @@ enum {
 
 /* The unit of effort, which is public: arenaut_plan_options.effort limits it and
  * arenaut_plan.effort reports it. The search counts the entries of lists that its inner loops
- * go through, and so many of them are 1: about a quarter of a microsecond, whatever the size of
+ * go through, and so many of them are 1: about a third of a microsecond, whatever the size of
  * the problem. Plans for a given effort, and tests and files that have such numbers in them,
  * depend on it. */
-enum { ARN_EXACT_OPERATIONS_PER_EFFORT = 128 };
+enum { ARN_EXACT_OPERATIONS_PER_EFFORT = 192 };
 
 /* It refuses problems for which a list would have more entries than this, first of all the edges of
  * the interference graph: about 80 MB with all of the search's memory. */
