@@ -1,7 +1,9 @@
 /* Runs the exact search alone on CSV problems and prints its result, effort and CPU time, and how
  * many times faster it would be on 2 and on 16 idle cores.
  *
- *     exact_bench [-e STEPS] [-s SEED] [-j THREADS] [-t STEPS] [-v] FILE.csv ...
+ *     exact_bench [-e STEPS] [-s SEED] [-j THREADS] [-t STEPS] [-x TECHNIQUE] [-v] FILE.csv ...
+ *
+ * -x leaves a technique out; -x list prints their names.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
@@ -19,9 +21,28 @@
 
 typedef struct options {
     uint64_t effort, seed, together;
-    uint32_t threads;
+    uint32_t threads, without;
     bool verbose;
 } options;
+
+static const char *const techniques[ARN_EXACT_TECHNIQUES] = {
+    [ARN_EXACT_NO_GOODS] = "no-goods",     [ARN_EXACT_PARTS] = "decomposition",
+    [ARN_EXACT_ALIKE] = "dominance",       [ARN_EXACT_MARKS] = "alignment-bounds",
+    [ARN_EXACT_LOTS] = "drawn-blame",      [ARN_EXACT_WEIGHTS] = "weights",
+    [ARN_EXACT_LOOK_AHEAD] = "look-ahead", [ARN_EXACT_STYLES] = "learned-styles",
+    [ARN_EXACT_LADDER] = "ladder",         [ARN_EXACT_PROOFS] = "growing-proof",
+    [ARN_EXACT_RESTARTS] = "restarts",
+};
+
+/* False: there is no such technique, or `name` asks for the list. */
+static bool leave_out(options *o, const char *name) {
+    const bool all = strcmp(name, "list") == 0;
+    for (uint32_t k = 0; k < ARN_EXACT_TECHNIQUES; k++) {
+        if (all) puts(techniques[k]);
+        if (strcmp(name, techniques[k]) == 0) o->without |= 1u << k;
+    }
+    return o->without != 0;
+}
 
 static double cpu_seconds(void) {
     struct timespec now;
@@ -84,6 +105,7 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
                                 .seed = o->seed,
                                 .threads = o->threads,
                                 .together = o->together,
+                                .without = o->without,
                                 .progress = o->verbose ? print_progress : NULL,
                                 .progress_context = &w};
     arenaut_error err;
@@ -134,7 +156,10 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "-t") == 0 && i + 1 < argc)
             o.together = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) o.threads = (uint32_t)atoi(argv[++i]);
-        else if (strcmp(argv[i], "-v") == 0) o.verbose = true;
+        else if (strcmp(argv[i], "-x") == 0 && i + 1 < argc) {
+            const char *name = argv[++i];
+            if (!leave_out(&o, name)) return strcmp(name, "list") != 0;
+        } else if (strcmp(argv[i], "-v") == 0) o.verbose = true;
         else wrong += !run_file(argv[i], &o);
     }
     return wrong ? 1 : 0;

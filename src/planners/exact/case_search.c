@@ -12,9 +12,9 @@
  * So that the outcome is the same for any number of threads, and on none but the calling one, runs
  * depend on nothing that another one of their batch leaves behind: all begin with the weights that
  * the batches before have learned, and each remembers its own no-goods only. But a growing proof
- * does better with the no-goods of the last one. It has a tree of its own, and is begun only when
- * all runs before it count. An easy problem does better if all runs learn from all: a search begins
- * like that, one run at a time. */
+ * does better with the no-goods of the last one, and takes long. It has a tree of its own, in which
+ * it goes on for a while as the first run of each batch, and then pauses. An easy problem does
+ * better if all runs learn from all: a search begins like that, one run at a time. */
 #include "planners/exact/packing_search.h"
 
 #include "core/checked.h"
@@ -23,116 +23,13 @@
 #include "planners/exact/item_model.h"
 #include "planners/exact/search_runs.h"
 
-/* ---- bounds without a search ---- */
-
-/* A case's model is built for its bound alone. Searching (case_branching.c) and proving (prove.c)
- * go through cases in different orders, but compare their bounds in the same way. */
-
-arenaut_status arn_exact_bound_pool(const arn_exact_case *c, uint64_t *bound, bool *possible,
-                                    uint64_t *effort, arenaut_error *err) {
-    const arenaut_pool *pool = &c->in.problem->pool[c->in.pool];
-    arn_exact_model m;
-    const arenaut_status st = arn_exact_model_make(c, &m, err);
-    if (st != ARENAUT_OK) return st;
-    const uint64_t bytes = (uint64_t)m.bound * m.unit;
-    *bound = arn_aligned(bytes, pool->align);
-    *possible = !m.clash && bytes <= pool->capacity;
-    *effort += (m.member_start[m.n_cliques] + m.n) / ARN_EXACT_OPERATIONS_PER_EFFORT + 1;
-    arn_exact_model_free(&m);
-    return ARENAUT_OK;
-}
-
-uint64_t arn_exact_sum_bounds(const arenaut_problem *p, const uint64_t *bound) {
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k < p->n_pools; k++) {
-        if (!arn_add(sum, bound[k], &sum)) return ARENAUT_SIZE_MAX;
-    }
-    return sum;
-}
-
-/* ---- open pairs ---- */
-
-/* Checks a packing of the relaxation: is every buffer that the relaxation let overlap others clear
- * of them all the same? Only such buffers need a look, as all others were kept apart. */
-
-bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
-                          arn_exact_pairs *pairs) {
-    const arn_exact_input *in = &assumed->in;
-    const arenaut_problem *p = in->problem;
-    const arn_exact_pairs none = {.in = in};
-    *pairs = none;
-    if (!p->same_base) return true;
-    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(pairs->open, p->n_buffers),
-                           ARN_ARRAY(pairs->covered, 2 * (size_t)p->n_buffers),
-                           ARN_ARRAY(pairs->place, p->n_buffers))) {
-        return false;
-    }
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!arn_exact_in_pool(in, b)) continue;
-        const bool is_pair = arn_exact_is_pair(in, b);
-        const bool open = arn_exact_assumed(assumed, b) == ARN_EXACT_OPEN;
-        if (open && is_pair) pairs->open[pairs->n_open++] = b;
-        if (is_pair) {
-            pairs->covered[pairs->n_covered++] = arn_exact_smaller(p, b, p->same_base[b]);
-        }
-        if (arenaut_problem_inside(p, b) != ARENAUT_NONE) pairs->covered[pairs->n_covered++] = b;
-    }
-    return true;
-}
-
-/* Writes the place of each buffer of the pool in the packing, in bytes, into place[buffer]. Returns
- * the end of the highest of them, in units. O(buffers). */
-static int64_t write_places(const arn_exact_model *m, const int64_t *offset, uint64_t *place) {
-    int64_t top = m->highest_fixed;
-    for (uint32_t i = 0; i < m->n; i++) {
-        place[m->buffer[i]] = (uint64_t)offset[i] * m->unit;
-        if (offset[i] + m->size[i] > top) top = offset[i] + m->size[i];
-    }
-    for (uint32_t k = 0; k < m->n_fixed; k++) place[m->fixed[k]] = m->fixed_at[k];
-    return top;
-}
-
-/* A buffer that `b` must not overlap but does; ARENAUT_NONE. */
-static uint32_t run_into(const arn_exact_pairs *pairs, uint32_t b) {
-    const arenaut_problem *p = pairs->in->problem;
-    for (uint32_t other = 0; other < p->n_buffers; other++) {
-        if (!arn_poll_after(pairs->in->poll, 1)) break;
-        if (other == b || !arn_exact_in_pool(pairs->in, other)) continue;
-        if (arn_exact_collide(p, b, other, pairs->place)) return other;
-    }
-    return ARENAUT_NONE;
-}
-
-/* An open pair to do with either of two buffers, or else any. */
-static uint32_t open_pair_of(const arn_exact_pairs *pairs, uint32_t a, uint32_t b) {
-    for (uint32_t k = 0; k < pairs->n_open; k++) {
-        const uint32_t heir = pairs->open[k], base = pairs->in->problem->same_base[heir];
-        if (heir == a || heir == b || base == a || base == b) return heir;
-    }
-    return pairs->open[0];
-}
-
-uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_model *model,
-                             const int64_t *offset) {
-    if (pairs->n_open == 0) return ARENAUT_NONE;
-    write_places(model, offset, pairs->place);
-    for (uint32_t k = 0; k < pairs->n_covered; k++) {
-        const uint32_t b = pairs->covered[k], other = run_into(pairs, b);
-        if (other != ARENAUT_NONE) return open_pair_of(pairs, b, other);
-        /* Not everything was checked: then the packing does not count as right. */
-        if (arn_poll_ended(pairs->in->poll)) return pairs->open[0];
-    }
-    return ARENAUT_NONE;
-}
-
-/* ---- search ---- */
-
 enum {
     MOST_THREADS = 16,
     LEAST_RUNS = 16, /* of a batch of runs that are apart */
     MOST_RUNS = 256,
-    RUNS_BEFORE = 4,        /* a batch is of one in so many runs: more would learn too late */
-    MOST_BYTES = 3 << 24,   /* of the trees */
+    PROOF_PART = 16,      /* of all work apart, one part in so many is of proofs: a core's share */
+    RUNS_BEFORE = 4,      /* a batch is of one in so many runs: more would learn too late */
+    MOST_BYTES = 3 << 24, /* of the trees */
     OWN_NO_GOODS = 1 << 13, /* of a run by itself */
 };
 /* For `path`. */
@@ -155,6 +52,7 @@ typedef struct runner {
     uint64_t work_before, nodes_before;
     arn_exact_verdict verdict;
     arn_exact_schedule schedule; /* after the run was drawn */
+    bool goes_on;                /* the run was begun before, and paused */
 } runner;
 
 /* Of a run of this batch. */
@@ -181,7 +79,10 @@ typedef struct search {
     runner *runner;
     uint32_t n_runners;
     bool apart;
-    uint64_t *weight; /* of cliques, with which runs that are apart begin */
+    uint64_t *weight;                /* of cliques, with which runs that are apart begin */
+    uint64_t apart_from, proof_work; /* the work before runs were apart, and of proofs since then */
+    uint64_t proof_nodes;            /* of the proof that has paused, */
+    bool proving;                    /* if there is one */
     arn_threads threads;
 
     /* Of this batch, behind the lock while runs are made: */
@@ -317,18 +218,30 @@ static arenaut_status part_runs(search *x, arenaut_error *err) {
     }
     x->apart = n > 0;
     x->n_together = x->n_runs;
+    x->apart_from = x->work;
     if (x->apart) arn_exact_part(&x->schedule);
     return st;
 }
 
 /* ---- one run ---- */
 
-static void make_run(runner *r) {
+static void begin_tree(runner *r) {
     arn_exact_tree *t = &r->tree;
     arn_exact_rank(r->run.keys, r->model.n, r->ids, t->rank);
     t->style = r->run.style;
     for (uint32_t c = 0; c < r->model.n_cliques && r->run.forgets; c++) t->weight[c] = 1;
-    r->verdict = arn_exact_tree_run(t, r->run.capacity, r->run.limit);
+    arn_exact_tree_begin(t, r->run.capacity);
+}
+
+static void make_run(runner *r) {
+    begin_tree(r);
+    r->verdict = arn_exact_tree_go_on(&r->tree, r->run.limit);
+}
+
+/* Goes on with the growing proof. */
+static void make_slice(runner *r) {
+    if (!r->goes_on) begin_tree(r);
+    r->verdict = arn_exact_tree_go_on(&r->tree, r->run.limit - r->search->proof_nodes);
 }
 
 /* Makes a run that depends on none of its batch. */
@@ -343,23 +256,42 @@ static void make_run_apart(runner *r) {
 static bool may_begin(const search *x) {
     if (x->verdict != ARENAUT_GO_ON || x->news != ARENAUT_NONE || x->n_begun == x->most_runs)
         return false;
-    if (x->n_begun > 0 && arn_exact_proof_is_due(&x->schedule)) return false;
     return x->work + x->work_made < x->most;
 }
 
-/* Draws the next run for a runner, or for the one of proofs. */
-static runner *begin_run(search *x, runner *r) {
-    if (x->apart && arn_exact_proof_is_due(&x->schedule)) r = &x->runner[0];
+/* How far the growing proof may go on in this batch: to its part of all work so far. */
+static uint64_t work_for_proof(const search *x) {
+    const uint64_t part = (x->work - x->apart_from) / PROOF_PART;
+    if (!arn_exact_has(&x->model, ARN_EXACT_PROOFS)) return 0;
+    return x->apart && part > x->proof_work ? part - x->proof_work : 0;
+}
+
+static void number_run(search *x, runner *r, uint64_t most_work) {
+    const uint64_t left = x->most - x->work - x->work_made;
     r->number = x->n_begun++;
     r->work_before = r->tree.state.work;
     r->nodes_before = r->tree.visited;
-    r->tree.state.work += arn_exact_next_run(&x->schedule, &r->run);
-    r->tree.stop_at = x->most - x->work - x->work_made;
+    r->tree.stop_at = arn_min_u64(left, most_work);
     r->tree.stop_at += arn_min_u64(UINT64_MAX - r->tree.stop_at, r->work_before);
-    r->tree.salt = r == &x->runner[0] ? 0 : x->n_runs + r->number + 1;
+}
+
+/* The growing proof goes on, or the next one begins. */
+static void begin_slice(search *x, runner *r) {
+    number_run(x, r, work_for_proof(x));
+    r->goes_on = x->proving && r->run.capacity == x->schedule.target;
+    if (!r->goes_on) {
+        r->tree.state.work += arn_exact_next_proof(&x->schedule, &r->run);
+        x->proof_nodes = 0;
+    }
+    r->schedule = x->schedule;
+}
+
+static void begin_run(search *x, runner *r) {
+    number_run(x, r, UINT64_MAX);
+    r->tree.state.work += arn_exact_next_run(&x->schedule, &r->run);
+    r->tree.salt = x->apart ? x->n_runs + r->number + 1 : 0;
     r->schedule = x->schedule;
     if (x->apart) arn_exact_learn(&x->schedule, &r->run, ARN_EXACT_GAVE_UP, r->run.limit);
-    return r;
 }
 
 static void note_result(search *x, runner *r) {
@@ -368,7 +300,8 @@ static void note_result(search *x, runner *r) {
     made->nodes = r->tree.visited - r->nodes_before;
     made->done = !arn_poll_ended(&r->poll);
     x->work_made += made->work;
-    if (made->done && r->verdict != ARN_EXACT_GAVE_UP && r->number < x->news) {
+    const bool told = r->verdict == ARN_EXACT_FOUND || r->verdict == ARN_EXACT_IMPOSSIBLE;
+    if (made->done && told && r->number < x->news) {
         x->news = r->number;
         x->teller = r;
     }
@@ -383,10 +316,14 @@ static void make_runs(void *context, uint32_t index) {
     search *x = context;
     arn_threads_lock(&x->threads);
     while (may_begin(x)) {
-        runner *r = begin_run(x, &x->runner[index + x->apart]);
+        const bool is_slice = x->n_begun == 0 && work_for_proof(x) > 0;
+        runner *r = &x->runner[is_slice ? 0 : index + x->apart];
+        if (is_slice) begin_slice(x, r);
+        else begin_run(x, r);
         arn_threads_unlock(&x->threads);
-        if (r == &x->runner[0]) make_run(r);
-        else make_run_apart(r);
+        if (is_slice) make_slice(r);
+        else if (x->apart) make_run_apart(r);
+        else make_run(r);
         arn_threads_lock(&x->threads);
         note_result(x, r);
         x->teller = x->apart || x->teller ? x->teller : r;
@@ -402,7 +339,7 @@ static bool keep_packing(search *x, const arn_exact_tree *tree) {
     x->out->open_pair = arn_exact_open_pair(&x->pairs, m, tree->state.offset);
     x->work += (uint64_t)x->pairs.n_covered * x->in->problem->n_buffers;
     if (x->out->open_pair != ARENAUT_NONE) return false;
-    const int64_t top = write_places(m, tree->state.offset, x->out->offset);
+    const int64_t top = arn_exact_write_places(m, tree->state.offset, x->out->offset);
     x->out->improved = true;
     x->out->arena = arena_of(x, top);
     x->best_end = (uint64_t)top * m->unit;
@@ -481,7 +418,19 @@ static uint32_t runs_of_batch(const search *x) {
     return part < LEAST_RUNS ? LEAST_RUNS : (uint32_t)part;
 }
 
+/* The growing proof after its slice, which counts: whether it is over. */
+static void end_slice(search *x) {
+    const runner *r = &x->runner[0];
+    x->proof_work += x->result[0].work;
+    x->proof_nodes += x->result[0].nodes;
+    x->proving = r->verdict == ARN_EXACT_PAUSED;
+    if (r->verdict == ARN_EXACT_GAVE_UP) {
+        arn_exact_learn(&x->schedule, &r->run, r->verdict, x->proof_nodes);
+    }
+}
+
 static void make_batch(search *x) {
+    const bool is_sliced = work_for_proof(x) > 0;
     forget_broken_off(x);
     x->most_runs = runs_of_batch(x);
     x->n_begun = x->n_in_order = 0;
@@ -503,6 +452,7 @@ static void make_batch(search *x) {
         x->news != ARENAUT_NONE &&
         (counted == x->news + 1 || (x->verdict != ARENAUT_GO_ON && !x->out_of_effort));
     if (told || (!x->apart && counted == 1)) take_news(x, x->teller);
+    if (is_sliced && counted > 0) end_slice(x);
     add_weights(x);
 }
 

@@ -35,6 +35,23 @@ enum { ARN_EXACT_OPERATIONS_PER_EFFORT = 192 };
  * the interference graph: about 80 MB with all of the search's memory. */
 enum { ARN_EXACT_MOST_PAIRS = 2000000 };
 
+/* Techniques that a search may do without, to see how much each one earns
+ * (bench/exact_ablation.py). None of them changes which arenas are possible. */
+typedef enum arn_exact_technique {
+    ARN_EXACT_NO_GOODS,   /* states that have failed are remembered */
+    ARN_EXACT_PARTS,      /* decomposition at borders that no unplaced item crosses */
+    ARN_EXACT_ALIKE,      /* symmetry breaking: of items that are exactly alike the first */
+    ARN_EXACT_MARKS,      /* bounds by alignments */
+    ARN_EXACT_LOTS,       /* the overfull clique that is blamed is drawn; without, the earliest */
+    ARN_EXACT_WEIGHTS,    /* branching by how often packings have failed in a clique */
+    ARN_EXACT_LOOK_AHEAD, /* children that waste little first */
+    ARN_EXACT_STYLES,     /* styles that have led to a packing are used again */
+    ARN_EXACT_LADDER,     /* capacities between the bound and the best plan */
+    ARN_EXACT_PROOFS,     /* the growing proof beside the short runs */
+    ARN_EXACT_RESTARTS,   /* short runs; without, one proof after the other without a limit */
+    ARN_EXACT_TECHNIQUES
+} arn_exact_technique;
+
 /* Called whenever a few thousand of effort are spent, and at every improvement of `best` or
  * `bound`. */
 typedef arenaut_verdict (*arn_exact_progress)(void *context, uint64_t best, uint64_t bound,
@@ -56,6 +73,7 @@ typedef struct arn_exact_input {
                         * `poll` are called on that one */
     uint64_t together; /* the effort before runs learn nothing from each other, see case_search.c;
                         * 0: as much as pays */
+    uint32_t without;  /* a bit, 1 << technique, for each that is left out */
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
     arn_poll *poll; /* polled while no progress is reported, see poll.h; filled in by the calls that

@@ -322,7 +322,7 @@ static void choose_grain(arn_exact_model *m, uint32_t c) {
     m->grain[c] = 0;
     m->marks[c] = 0;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
-        aligns |= m->align[m->member[k]];
+        if (arn_exact_has(m, ARN_EXACT_MARKS)) aligns |= m->align[m->member[k]];
         sizes |= m->size[m->member[k]];
     }
     for (uint8_t grain = 1; aligns >> grain > 0; grain++) {
@@ -403,9 +403,13 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
 
 arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
                                     arenaut_error *err) {
-    const arn_exact_model empty = {
-        .problem = assumed->in.problem, .poll = assumed->in.poll, .plain = true, .cuts = true};
+    const arn_exact_model empty = {.problem = assumed->in.problem,
+                                   .without = assumed->in.without,
+                                   .poll = assumed->in.poll,
+                                   .plain = true,
+                                   .cuts = true};
     *model = empty;
+    model->cuts = arn_exact_has(model, ARN_EXACT_PARTS);
     arn_region_init(&model->region, assumed->in.allocator);
     arn_exact_build x = {.in = &assumed->in, .assumed = assumed, .model = model};
     arn_region_init(&x.scratch, assumed->in.allocator);
@@ -414,6 +418,33 @@ arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_mod
     arn_region_free(&x.scratch);
     if (st != ARENAUT_OK) arn_exact_model_free(model);
     return st;
+}
+
+/* ---- bounds without a search ---- */
+
+/* A case's model is built for its bound alone. Searching (case_branching.c) and proving (prove.c)
+ * go through cases in different orders, but compare their bounds in the same way. */
+
+arenaut_status arn_exact_bound_pool(const arn_exact_case *c, uint64_t *bound, bool *possible,
+                                    uint64_t *effort, arenaut_error *err) {
+    const arenaut_pool *pool = &c->in.problem->pool[c->in.pool];
+    arn_exact_model m;
+    const arenaut_status st = arn_exact_model_make(c, &m, err);
+    if (st != ARENAUT_OK) return st;
+    const uint64_t bytes = (uint64_t)m.bound * m.unit;
+    *bound = arn_aligned(bytes, pool->align);
+    *possible = !m.clash && bytes <= pool->capacity;
+    *effort += (m.member_start[m.n_cliques] + m.n) / ARN_EXACT_OPERATIONS_PER_EFFORT + 1;
+    arn_exact_model_free(&m);
+    return ARENAUT_OK;
+}
+
+uint64_t arn_exact_sum_bounds(const arenaut_problem *p, const uint64_t *bound) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        if (!arn_add(sum, bound[k], &sum)) return ARENAUT_SIZE_MAX;
+    }
+    return sum;
 }
 
 /* ---- places in a finished model ---- */

@@ -45,7 +45,8 @@ typedef struct arn_exact_wall {
 
 typedef struct arn_exact_model {
     const arenaut_problem *problem;
-    arn_poll *poll; /* the input's: NULL, or counts all work that is not charged as effort */
+    uint32_t without; /* the input's */
+    arn_poll *poll;   /* the input's: NULL, or counts all work that is not charged as effort */
     arn_region region;
     uint64_t unit; /* bytes; every size, alignment and wall is a multiple */
 
@@ -89,6 +90,10 @@ typedef struct arn_exact_model {
     int64_t upper_bound; /* everything fits below, if anything does */
     bool clash;          /* fixed buffers overlap: there is no plan */
 } arn_exact_model;
+
+static inline bool arn_exact_has(const arn_exact_model *m, arn_exact_technique technique) {
+    return !(m->without >> technique & 1);
+}
 
 /* Frees a model that arn_exact_model_make has made. */
 void arn_exact_model_free(arn_exact_model *model);
@@ -140,6 +145,18 @@ static inline int64_t arn_exact_marks_below(int64_t at, uint8_t grain) {
  * too large; NO_MEMORY. */
 arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
                                     arenaut_error *err);
+
+/* ---- bounds without a search ---- */
+
+/* Writes a lower bound of the arena of the case's pool into *bound: the largest load, the largest
+ * buffer and the fixed ones, rounded up to the pool's alignment. *possible is false if the bound is
+ * above the capacity, or if fixed buffers overlap. Adds the effort to *effort. Other than OK as
+ * arn_exact_model_make. */
+arenaut_status arn_exact_bound_pool(const arn_exact_case *c, uint64_t *bound, bool *possible,
+                                    uint64_t *effort, arenaut_error *err);
+
+/* The sum of the bounds of all pools, or ARENAUT_SIZE_MAX if that is too large a number. */
+uint64_t arn_exact_sum_bounds(const arenaut_problem *problem, const uint64_t *bound);
 
 /* ---- under construction ---- */
 

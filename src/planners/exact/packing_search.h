@@ -208,6 +208,7 @@ typedef enum arn_exact_verdict {
     ARN_EXACT_FOUND,      /* state->offset holds a packing */
     ARN_EXACT_IMPOSSIBLE, /* there is none: proven */
     ARN_EXACT_GAVE_UP,    /* after max_nodes nodes, or stopped by go_on or the model's `poll` */
+    ARN_EXACT_PAUSED,     /* at `stop_at`, and may go on from there */
 } arn_exact_verdict;
 
 enum { ARN_EXACT_BATCH = 8 };
@@ -241,13 +242,15 @@ typedef struct arn_exact_tree {
     arn_exact_score *least; /* per block of cliques that have not changed: of all their scores */
     arn_exact_node *node;
     uint32_t n_nodes, node_room;
-    uint64_t *safe;   /* per item: whether it is safe to place, as of one node: 2 × node + yes */
+    uint32_t first, end; /* the cliques to enter next */
+    bool begun;          /* the root was entered */
+    uint64_t *safe;      /* per item: whether it is safe to place, as of one node: 2 × node + yes */
     uint32_t *below;  /* per item: the neighbour that could lie below it when one was last found */
     uint64_t visited; /* nodes, over all runs */
     bool (*go_on)(void *context); /* polled now and then; false: abandon the run */
     void *context;
     uint64_t next_poll;  /* amount of work at the next poll */
-    uint64_t stop_at;    /* amount of work at which a run gives up */
+    uint64_t stop_at;    /* amount of work at which a run pauses */
     uint64_t salt;       /* no-goods hold for runs of the same salt; 0 at first */
     uint64_t *no_good;   /* the no-goods: digests of states that fail, by their low bits */
     uint64_t n_no_goods; /* a power of two */
@@ -277,6 +280,11 @@ arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_certificate_log *log
  * from the empty packing; the state is empty again afterwards, except that offset holds the packing
  * if one was found. No-goods are kept for later runs, at any capacity. */
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *tree, int64_t capacity, uint64_t max_nodes);
+
+/* The same in pieces, each up to the `stop_at` that the caller sets: begin one, and go on while the
+ * verdict is PAUSED. A run that was begun needs no end, the next one may be begun at any time. */
+void arn_exact_tree_begin(arn_exact_tree *tree, int64_t capacity);
+arn_exact_verdict arn_exact_tree_go_on(arn_exact_tree *tree, uint64_t max_nodes);
 
 /* ---- orders of items, for restarts that differ from each other ---- */
 
@@ -334,23 +342,16 @@ typedef struct arn_exact_pairs {
 bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
                           arn_exact_pairs *pairs);
 
+/* Writes the place of each buffer of the pool in the packing, in bytes, into place[buffer]. Returns
+ * the end of the highest of them, in units. O(buffers). */
+int64_t arn_exact_write_places(const arn_exact_model *model, const int64_t *offset,
+                               uint64_t *place);
+
 /* Returns a pair to branch on, by its heir: an open one, if two buffers overlap in this packing
  * although they may not; one that involves either of these if there is such a pair. ARENAUT_NONE if
  * the packing keeps every constraint. If the input's `poll` ends meanwhile, some open pair: the
  * packing is not known to be right. O(covered buffers times buffers). */
 uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_model *model,
                              const int64_t *offset);
-
-/* ---- bounds without a search ---- */
-
-/* Writes a lower bound of the arena of the case's pool into *bound: the largest load, the largest
- * buffer and the fixed ones, rounded up to the pool's alignment. *possible is false if the bound is
- * above the capacity, or if fixed buffers overlap. Adds the effort to *effort. Other than OK as
- * arn_exact_model_make. */
-arenaut_status arn_exact_bound_pool(const arn_exact_case *c, uint64_t *bound, bool *possible,
-                                    uint64_t *effort, arenaut_error *err);
-
-/* The sum of the bounds of all pools, or ARENAUT_SIZE_MAX if that is too large a number. */
-uint64_t arn_exact_sum_bounds(const arenaut_problem *problem, const uint64_t *bound);
 
 #endif

@@ -1,5 +1,5 @@
 /* Depth-first search over an explicit stack of nodes, so that it can be left at any node and that
- * its depth is no concern; and the orders in which it tries items.
+ * its depth is no concern.
  *
  * Children are made in batches of the best few, as a node seldom gets to the rest. Which clique a
  * node branches on and which child comes first depends on the style (the branching heuristic); what
@@ -7,80 +7,6 @@
 #include "planners/exact/packing_search.h"
 
 #include "core/fail.h"
-#include "core/hash.h"
-#include "core/sort.h"
-
-/* ---- orders ---- */
-
-/* Nine measures of how hard an item is to place, by size, by length of life and by the load while
- * it is alive. None is best for all problems, so the search draws one for each of its runs. Costs
- * as much as sorting the items. */
-
-/* 64 × log2(x), about: exact at powers of two and linear between them. Products become sums
- * that cannot overflow, and random factors become random terms. */
-static int64_t log64(int64_t x) {
-    if (x <= 0) return 0;
-    int64_t log = 0;
-    for (; x >= 128; x >>= 1) log += 64;
-    for (; x < 64; x <<= 1) log -= 64;
-    return log + 6 * 64 + (x - 64);
-}
-
-static int64_t count_cliques(const arn_exact_model *m, uint32_t i) {
-    int64_t n = 0;
-    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
-        n += m->span[k].end - m->span[k].first;
-    }
-    return n;
-}
-
-static int64_t highest_load(const arn_exact_model *m, uint32_t i) {
-    int64_t load = 0;
-    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
-        for (uint32_t c = m->span[k].first; c < m->span[k].end; c++) {
-            if (m->load[c] > load) load = m->load[c];
-        }
-    }
-    return load;
-}
-
-/* Loads differ little between items, and so they are weighted; the other terms break ties. */
-static int64_t key_of(const arn_exact_model *m, uint32_t order, uint32_t i) {
-    const int64_t size = log64(m->size[i]), width = log64(m->width[i]);
-    switch (order) {
-        case 0: return width;
-        case 1: return 64 * log64(highest_load(m, i)) + size + width;
-        case 2: return 64 * log64(highest_load(m, i)) + width;
-        case 3: return size;
-        case 4: return size + width;
-        case 5: return log64(count_cliques(m, i));
-        case 6: return log64(count_cliques(m, i)) + size;
-        case 7: return -width;
-        default: return -size;
-    }
-}
-
-void arn_exact_make_keys(const arn_exact_model *m, uint32_t order, int64_t *keys) {
-    for (uint32_t i = 0; i < m->n; i++) keys[i] = key_of(m, order, i);
-}
-
-void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n) {
-    if (noise == 0) return;
-    for (uint32_t i = 0; i < n; i++) {
-        keys[i] += (int64_t)(arn_random_next(random) % (2 * noise + 1)) - (int64_t)noise;
-    }
-}
-
-static bool larger_key(const void *context, uint32_t a, uint32_t b) {
-    const int64_t *keys = context;
-    return keys[a] > keys[b];
-}
-
-void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank) {
-    for (uint32_t i = 0; i < n; i++) scratch[i] = i;
-    arn_sort_ids(scratch, n, larger_key, keys, scratch + n);
-    for (uint32_t k = 0; k < n; k++) rank[scratch[k]] = k;
-}
 
 /* ---- no-goods ---- */
 
@@ -115,7 +41,7 @@ static void remember_no_good(arn_exact_tree *t, const arn_exact_node *node) {
  * there. */
 static bool is_no_good(arn_exact_tree *t, uint64_t key) {
     const uint64_t slot = key & (t->n_no_goods - 1);
-    if (t->no_good[slot] != key) return false;
+    if (t->no_good[slot] != key || !arn_exact_has(t->state.model, ARN_EXACT_NO_GOODS)) return false;
     if (!t->log) return true;
     if (!arn_certificate_log_keep(t->log, t->no_good_line[slot], t->no_good_serial[slot]))
         return false;
@@ -252,16 +178,20 @@ static bool may_branch(arn_exact_tree *t, uint32_t clique) {
 
 /* The score of a clique of which so many members lie at its floor. Each counts twice, so that one
  * that may be rejected comes just behind one that may not. */
+static uint64_t weight_of(const arn_exact_tree *t, uint32_t c) {
+    return arn_exact_has(t->state.model, ARN_EXACT_WEIGHTS) ? t->weight[c] : 1;
+}
+
 static arn_exact_score score_of(const arn_exact_tree *t, uint32_t c, uint32_t at_floor) {
     const arn_exact_state *s = &t->state;
     const int64_t slack = arn_exact_slack(s, c);
     const uint64_t children = 2 * (uint64_t)at_floor + (slack > 0);
     switch (t->style.choice) {
         case ARN_EXACT_FEWEST: return (arn_exact_score){0, children, 1};
-        case ARN_EXACT_FEWEST_BY_WEIGHT: return (arn_exact_score){0, children, t->weight[c]};
+        case ARN_EXACT_FEWEST_BY_WEIGHT: return (arn_exact_score){0, children, weight_of(t, c)};
         case ARN_EXACT_LOWEST_FEWEST: return (arn_exact_score){(uint64_t)s->floor[c], children, 1};
         case ARN_EXACT_LOWEST_BY_WEIGHT:
-            return (arn_exact_score){(uint64_t)s->floor[c], children, t->weight[c]};
+            return (arn_exact_score){(uint64_t)s->floor[c], children, weight_of(t, c)};
         default: return (arn_exact_score){(uint64_t)slack, children, 1};
     }
 }
@@ -406,7 +336,8 @@ static void look_ahead(arn_exact_tree *t, arn_exact_node *node) {
 
 static void fill_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start) {
     next_batch(t, node, from_start);
-    if (t->style.look_ahead && node->n > 1) look_ahead(t, node);
+    const bool looks = t->style.look_ahead && arn_exact_has(t->state.model, ARN_EXACT_LOOK_AHEAD);
+    if (looks && node->n > 1) look_ahead(t, node);
 }
 
 /* Makes the node's next move that does not fail at once. False if there is none left. */
@@ -436,7 +367,7 @@ static bool next_move(arn_exact_tree *t, arn_exact_node *node) {
 
 /* ---- walking ---- */
 
-typedef enum step { ENTER, SUCCEED, FAIL, GIVE_UP } step;
+typedef enum step { ENTER, SUCCEED, FAIL, GIVE_UP, PAUSE } step;
 
 static arn_exact_node *push(arn_exact_tree *t, uint32_t first, uint32_t end) {
     arn_exact_node *node = &t->node[t->n_nodes++];
@@ -460,48 +391,49 @@ static uint32_t part_end(const arn_exact_tree *t, uint32_t first, uint32_t end) 
 static bool must_give_up(arn_exact_tree *t, uint64_t max_visited) {
     if (t->log && t->log->failed) return true;
     if (t->visited >= max_visited || t->n_nodes + 2 > t->node_room) return true;
-    if (!arn_exact_has_room(&t->state) || t->state.work >= t->stop_at) return true;
+    if (!arn_exact_has_room(&t->state)) return true;
     if (t->state.work < t->next_poll) return false;
     t->next_poll = t->state.work + WORK_PER_POLL;
     return !t->go_on(t->context);
 }
 
-static step enter(arn_exact_tree *t, uint32_t *first, uint32_t *end, uint64_t max_visited) {
+static step enter(arn_exact_tree *t, uint64_t max_visited) {
     arn_exact_state *s = &t->state;
-    while (*first < *end && s->load[*first] == 0) ++*first;
-    while (*first < *end && s->load[*end - 1] == 0) --*end;
-    if (*first == *end) return SUCCEED;
+    while (t->first < t->end && s->load[t->first] == 0) t->first++;
+    while (t->first < t->end && s->load[t->end - 1] == 0) t->end--;
+    if (t->first == t->end) return SUCCEED;
     if (must_give_up(t, max_visited)) return GIVE_UP;
-    const uint32_t part = part_end(t, *first, *end);
-    if (part < *end) {
-        arn_exact_node *parts = push(t, *first, *end);
+    if (t->state.work >= t->stop_at) return PAUSE;
+    const uint32_t part = part_end(t, t->first, t->end);
+    if (part < t->end) {
+        arn_exact_node *parts = push(t, t->first, t->end);
         parts->key = 0;
         parts->clique = part;
-        *end = part;
-        log_part(t, parts, *first, *end);
+        t->end = part;
+        log_part(t, parts, t->first, t->end);
     }
-    const uint64_t key = state_key(t, *first, *end);
+    const uint64_t key = state_key(t, t->first, t->end);
     if (is_no_good(t, key)) return FAIL;
     t->visited++;
-    arn_exact_node *node = push(t, *first, *end);
+    arn_exact_node *node = push(t, t->first, t->end);
     node->serial = t->visited;
     if (t->log) arn_certificate_log_add(t->log, ARENAUT_PROOF_BRANCH, 0, node->serial);
     node->key = key;
-    node->clique = choose_clique(t, *first, *end);
+    node->clique = choose_clique(t, t->first, t->end);
     node->rejected = false;
     fill_batch(t, node, true);
     return next_move(t, node) ? ENTER : FAIL;
 }
 
 /* The top node's subtree has succeeded: goes up to the next part that is still to do. */
-static step go_up(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
+static step go_up(arn_exact_tree *t) {
     while (t->n_nodes > 0) {
         arn_exact_node *node = &t->node[t->n_nodes - 1];
         if (node->key == 0 && node->clique < node->end) {
-            *first = node->clique;
-            *end = part_end(t, *first, node->end);
-            node->clique = *end;
-            log_part(t, node, *first, *end);
+            t->first = node->clique;
+            t->end = part_end(t, t->first, node->end);
+            node->clique = t->end;
+            log_part(t, node, t->first, t->end);
             return ENTER;
         }
         t->n_nodes--;
@@ -510,14 +442,14 @@ static step go_up(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
 }
 
 /* The top node's current child has failed: goes back to the next child that may do. */
-static step go_back(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
+static step go_back(arn_exact_tree *t) {
     while (t->n_nodes > 0) {
         arn_exact_node *node = &t->node[t->n_nodes - 1];
         arn_exact_undo(&t->state, node->n_trail);
         if (node->key != 0) {
             if (next_move(t, node)) {
-                *first = node->first;
-                *end = node->end;
+                t->first = node->first;
+                t->end = node->end;
                 return ENTER;
             }
             if (arn_poll_ended(t->state.model->poll)) return GIVE_UP;
@@ -547,32 +479,49 @@ static bool root_fits(arn_exact_tree *t) {
     return true;
 }
 
-arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
+void arn_exact_tree_begin(arn_exact_tree *t, int64_t capacity) {
+    arn_exact_undo(&t->state, 0);
     arn_exact_set_capacity(&t->state, capacity);
     for (uint32_t k = 0; k < arn_exact_blocks(t->state.model); k++) t->state.changed[k] = true;
     t->n_nodes = 0;
-    if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;
-    if (!root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
-    log_start(t);
-    const uint64_t max_visited = t->visited + max_nodes;
-    uint32_t first = 0, end = t->state.model->n_cliques;
+    t->first = 0;
+    t->end = t->state.model->n_cliques;
+    t->begun = false;
+}
+
+/* Goes through the tree until it is done, or must pause. */
+static step walk(arn_exact_tree *t, uint64_t max_visited) {
     step next = ENTER;
     for (;;) {
-        if (arn_poll_ended(t->state.model->poll)) next = GIVE_UP;
+        if (arn_poll_ended(t->state.model->poll)) return GIVE_UP;
         if (next == ENTER) {
-            next = enter(t, &first, &end, max_visited);
+            next = enter(t, max_visited);
             continue;
         }
-        if (next == GIVE_UP) break;
-        const step after = next == SUCCEED ? go_up(t, &first, &end) : go_back(t, &first, &end);
-        if (after == next) break;
+        if (next == GIVE_UP || next == PAUSE) return next;
+        const step after = next == SUCCEED ? go_up(t) : go_back(t);
+        if (after == next) return next;
         next = after;
     }
+}
+
+arn_exact_verdict arn_exact_tree_go_on(arn_exact_tree *t, uint64_t max_nodes) {
+    if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;
+    if (!t->begun && !root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
+    if (!t->begun) log_start(t);
+    t->begun = true;
+    const step last = walk(t, t->visited + max_nodes);
+    if (last == PAUSE) return ARN_EXACT_PAUSED;
     arn_exact_undo(&t->state, 0);
     if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;
-    return next == SUCCEED ? ARN_EXACT_FOUND
-           : next == FAIL  ? ARN_EXACT_IMPOSSIBLE
+    return last == SUCCEED ? ARN_EXACT_FOUND
+           : last == FAIL  ? ARN_EXACT_IMPOSSIBLE
                            : ARN_EXACT_GAVE_UP;
+}
+
+arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
+    arn_exact_tree_begin(t, capacity);
+    return arn_exact_tree_go_on(t, max_nodes);
 }
 
 static uint32_t node_room(const arn_exact_model *m) { return 4 * m->n + 1024; }

@@ -136,13 +136,14 @@ static int64_t least_floor(const arn_exact_state *s, const filled *below, uint32
 /* Of several overfull cliques the one with the least lot is blamed. The order in which they are
  * found depends on who watched whom, and so on other runs; by their places in time, the early ones
  * would hide the late ones, and far fewer hard problems are solved. */
-static uint64_t lot_of(uint32_t clique) {
+static uint64_t lot_of(const arn_exact_state *s, uint32_t clique) {
+    if (!arn_exact_has(s->model, ARN_EXACT_LOTS)) return clique;
     return scramble(((uint64_t)clique + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static void blame(arn_exact_state *s, uint32_t clique) {
     const bool first = s->overfull == ARENAUT_NONE;
-    if (first || lot_of(clique) < lot_of(s->overfull)) s->overfull = clique;
+    if (first || lot_of(s, clique) < lot_of(s, s->overfull)) s->overfull = clique;
 }
 
 /* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns whether

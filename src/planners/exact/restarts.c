@@ -13,7 +13,7 @@
  *                rung 1            x              x     ordinary runs, as time goes by: two
  *                rung 0, the bound x                    fail on a rung, then one below is tried
  *
- * Beside them a proof is attempted just below the best plan, with a limit that doubles each time.
+ * Beside them a proof is attempted just below the best plan, with a limit that grows each time.
  * Its no-goods, the digests of failed states, are kept from one to the next. */
 #include "planners/exact/search_runs.h"
 
@@ -24,8 +24,10 @@ enum {
     EARLY_RUNS = 64,  /* of which every second aims at the bound, later every fourth, */
     NEAR = 50,        /* but if less than one part in so many is missing */
     FIRST_TRIES = 12, /* on a rung of the ladder, before the next one down */
-    PROOF_SHARE = 6,  /* one part in so many of all nodes goes into the proof */
+    PROOF_SHARE = 6,  /* one part in so many of all nodes together goes into the proof */
     FIRST_PROOF = 16, /* its first limit, in ordinary runs */
+    GROWTH = 2,       /* of that limit, */
+    GROWTH_APART = 4, /* for runs that are apart */
     NOISES = 4,
 };
 
@@ -60,7 +62,7 @@ static arn_exact_choice draw_choice(arn_exact_schedule *x) {
 static void draw_style(arn_exact_schedule *x, arn_exact_trial *run) {
     static const uint32_t noises[NOISES] = {0, 4, 9, 24};
     const uint32_t n = x->model->n;
-    if (x->n_successes > 0 && draw(x, 2)) {
+    if (x->n_successes > 0 && arn_exact_has(x->model, ARN_EXACT_STYLES) && draw(x, 2)) {
         const uint32_t recent =
             x->n_successes < ARN_EXACT_RECENT ? x->n_successes : ARN_EXACT_RECENT;
         const uint32_t which = x->n_successes - 1 - draw(x, recent);
@@ -115,22 +117,14 @@ void arn_exact_part(arn_exact_schedule *x) {
 static void next_ordinary(arn_exact_schedule *x, arn_exact_trial *run) {
     const int64_t gap = x->target - x->low;
     const bool often = x->runs < EARLY_RUNS || (x->apart && gap <= x->low / NEAR);
-    const bool at_bound = x->runs % (often ? 2 : 4) == 0;
+    const bool at_bound =
+        x->runs % (often ? 2 : 4) == 0 || !arn_exact_has(x->model, ARN_EXACT_LADDER);
     const uint32_t rung = at_bound ? 0 : x->rung;
     x->runs++;
     draw_style(x, run);
     run->purpose = at_bound ? ARN_EXACT_AT_BOUND : ARN_EXACT_ON_LADDER;
     run->capacity = rung == 0 ? x->low : x->target - (gap >> rung);
     run->limit = x->run_nodes;
-}
-
-static void next_proof(arn_exact_schedule *x, arn_exact_trial *run) {
-    draw_style(x, run);
-    run->style.choice = ARN_EXACT_FEWEST_BY_WEIGHT;
-    run->style.look_ahead = false;
-    run->purpose = ARN_EXACT_PROOF;
-    run->capacity = x->target;
-    run->limit = x->proof_limit;
 }
 
 arn_exact_schedule arn_exact_schedule_of(const arn_exact_model *model, uint64_t seed,
@@ -147,17 +141,30 @@ arn_exact_schedule arn_exact_schedule_of(const arn_exact_model *model, uint64_t 
     };
 }
 
-bool arn_exact_proof_is_due(const arn_exact_schedule *x) {
-    return x->proof_nodes + x->proof_limit <= x->nodes / PROOF_SHARE;
+/* Runs that are apart have proofs beside them. */
+static bool proof_is_due(const arn_exact_schedule *x) {
+    if (!arn_exact_has(x->model, ARN_EXACT_RESTARTS)) return true;
+    if (!arn_exact_has(x->model, ARN_EXACT_PROOFS)) return false;
+    return !x->apart && x->proof_nodes + x->proof_limit <= x->nodes / PROOF_SHARE;
 }
 
 static uint64_t work_of_drawing(const arn_exact_schedule *x) {
     return 16 * (uint64_t)x->model->n + x->model->n_cliques;
 }
 
+uint64_t arn_exact_next_proof(arn_exact_schedule *x, arn_exact_trial *run) {
+    draw_style(x, run);
+    run->style.choice = ARN_EXACT_FEWEST_BY_WEIGHT;
+    run->style.look_ahead = false;
+    run->purpose = ARN_EXACT_PROOF;
+    run->capacity = x->target;
+    run->limit = arn_exact_has(x->model, ARN_EXACT_RESTARTS) ? x->proof_limit : UINT64_MAX;
+    return work_of_drawing(x);
+}
+
 uint64_t arn_exact_next_run(arn_exact_schedule *x, arn_exact_trial *run) {
-    if (arn_exact_proof_is_due(x)) next_proof(x, run);
-    else next_ordinary(x, run);
+    if (proof_is_due(x)) return arn_exact_next_proof(x, run);
+    next_ordinary(x, run);
     return work_of_drawing(x);
 }
 
@@ -175,7 +182,7 @@ void arn_exact_learn(arn_exact_schedule *x, const arn_exact_trial *run, arn_exac
     if (verdict == ARN_EXACT_IMPOSSIBLE && run->capacity >= x->low) x->low = run->capacity + 1;
     if (run->purpose == ARN_EXACT_PROOF) {
         x->proof_nodes += nodes;
-        x->proof_limit *= 2;
+        x->proof_limit *= x->apart ? GROWTH_APART : GROWTH;
     } else if (run->purpose != ARN_EXACT_FIRST_PLAN && verdict == ARN_EXACT_FOUND) {
         climb_up(x);
     } else if (run->purpose == ARN_EXACT_ON_LADDER) {

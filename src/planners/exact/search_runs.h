@@ -55,11 +55,12 @@ arn_exact_schedule arn_exact_schedule_of(const arn_exact_model *model, uint64_t 
 /* From the next run on, ordinary runs are apart. */
 void arn_exact_part(arn_exact_schedule *schedule);
 
-/* Whether the next run is a proof. */
-bool arn_exact_proof_is_due(const arn_exact_schedule *schedule);
-
-/* Draws the next run into *run, of which it reads `keys`. Returns the work, in operations. */
+/* Draws the next run into *run, of which it reads `keys`: a proof among them, unless runs are
+ * apart. Returns the work, in operations. */
 uint64_t arn_exact_next_run(arn_exact_schedule *schedule, arn_exact_trial *run);
+
+/* Draws a proof. */
+uint64_t arn_exact_next_proof(arn_exact_schedule *schedule, arn_exact_trial *run);
 
 /* Draws the run that makes a plan. */
 uint64_t arn_exact_first_run(arn_exact_schedule *schedule, arn_exact_trial *run);

@@ -386,6 +386,7 @@ bool arn_exact_find_alike(arn_exact_build *x) {
     if (!m->alike) return false;
     for (uint32_t i = 0; i < m->n; i++) {
         m->alike[i] = ARENAUT_NONE;
+        if (!arn_exact_has(m, ARN_EXACT_ALIKE)) continue;
         if (m->span_start[i] == m->span_start[i + 1] || has_company(m, i)) continue;
         /* Items that are alike share their first clique: it is enough to look there. */
         const uint32_t c = m->span[m->span_start[i]].first;

@@ -1,0 +1,80 @@
+/* Runs of the exact search that are apart, with the growing proof in pieces, and searches without
+ * one of its techniques: whatever is left out, what is proven is true. */
+#include "support/obvious.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+#include "support/test.h"
+#include "support/thorough.h"
+
+#include "planners/exact/exact.h"
+
+enum { MOST_BUFFERS = 16, EFFORT = 1 << 22 };
+
+static arenaut_verdict never_stop(void *context) {
+    (void)context;
+    return ARENAUT_GO_ON;
+}
+
+static void assert_placed(const arenaut_problem *p, const arn_exact_output *out) {
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &plan, &err), err);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        plan->pool[b] = arenaut_problem_needs_memory(p, b) ? 0 : ARENAUT_NONE;
+        plan->offset[b] = out->offset[b];
+    }
+    assert_ok(arenaut_plan_measure(plan, p, &err), err);
+    assert_plan_accepted(p, plan);
+    assert_int_equal(plan->total, out->arena);
+    arenaut_plan_free(plan);
+}
+
+/* Runs are apart from the first one on. Returns whether the search came to an end: what it says is
+ * true in any case. */
+static bool search_rightly(const arenaut_problem *p, uint32_t without, uint64_t seed) {
+    uint64_t offset[MOST_BUFFERS] = {0};
+    arn_exact_output out = {.offset = offset};
+    const uint64_t arena = obvious_arena(p);
+    const arn_exact_input in = {.problem = p,
+                                .arena = ARENAUT_UNPLACED,
+                                .effort = EFFORT,
+                                .seed = seed,
+                                .together = 1,
+                                .without = without};
+    arn_poll poll = {.callback = never_stop};
+    arenaut_error err = {0};
+    assert_ok(arn_exact_run(&in, &poll, &out, &err), err);
+    if (out.improved) assert_placed(p, &out);
+    if (arena != ARENAUT_UNPLACED) assert_true(out.bound <= arena);
+    if (out.stopped_by != ARENAUT_STOP_PROOF) return false;
+    assert_int_equal(out.arena, arena);
+    return true;
+}
+
+static const problem_shape shapes[] = {
+    {7, 6, 9, 0},
+    {6, 7, 9, ARN_EXACT_HANDLES},
+    {6, 6, 7, ARN_EXACT_HANDLES | ARN_EXACT_RELATIONS},
+};
+
+TEST(runs_apart_and_a_proof_in_pieces_find_the_optimum) {
+    rng r = {1602};
+    for (uint32_t k = 0; k < drawn(400) * COUNT_OF(shapes); k++) {
+        arenaut_problem *p = random_problem(&r, &shapes[k % COUNT_OF(shapes)]);
+        assert_true(search_rightly(p, 0, k));
+        arenaut_problem_free(p);
+    }
+}
+
+TEST(no_technique_decides_what_is_proven) {
+    rng r = {1604};
+    for (uint32_t k = 0; k < drawn(40) * COUNT_OF(shapes); k++) {
+        arenaut_problem *p = random_problem(&r, &shapes[k % COUNT_OF(shapes)]);
+        for (uint32_t t = 0; t < ARN_EXACT_TECHNIQUES; t++) {
+            /* Without a growing proof there is none of an arena above the bound. */
+            const bool ends = search_rightly(p, 1u << t, k);
+            assert_true(ends || t == ARN_EXACT_PROOFS);
+        }
+        arenaut_problem_free(p);
+    }
+}
