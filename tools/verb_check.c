@@ -98,10 +98,23 @@ static exit_code check_and_replay(const tool_job *job, const arenaut_plan *plan,
     return v->ok || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
 }
 
+/* Whether the joins that the plan's file states, if any, are those in the program. */
+static bool are_joined(const arenaut_pipeline *p, const arenaut_given_ops *stated) {
+    const arenaut_given_ops *made = &p->result.given_ops;
+    return !p->document.program || !stated->joined ||
+           (stated->n_joined == made->n_joined &&
+            (made->n_joined == 0 ||
+             memcmp(stated->joined, made->joined, made->n_joined * sizeof *made->joined) == 0));
+}
+
 /* A plan made for other buffers would be rejected for odd reasons; say the real one. */
 static exit_code compare_problems(const tool_job *job, const tool_job *plan) {
     const arenaut_problem *a = job->pipeline->problem, *b = plan->pipeline->document.problem;
     if (!b) return EXIT_FINE;
+    if (!are_joined(job->pipeline, &plan->pipeline->document.ops)) {
+        return complain(EXIT_NEGATIVE, plan->path,
+                        "'joins': they cannot be followed with the ops of %s", job->path);
+    }
     if (a->n_buffers != b->n_buffers) {
         return complain(EXIT_NEGATIVE, plan->path,
                         "places %" PRIu32 " buffers, and %s has %" PRIu32
@@ -193,7 +206,10 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     const tool_options *o = job->options;
     const arenaut_remat_certificate *c = plan->pipeline->document.rematerialization;
     arenaut_recomputing *options = &job->pipeline->options.recomputing;
+    const arenaut_given_ops *ops = &plan->pipeline->document.ops;
     if (!job->pipeline->document.program) return EXIT_FINE;
+    job->pipeline->options.joining =
+        (arenaut_joining){ops->joined != NULL, ops->joined, ops->n_joined};
     if (!c) {
         follow_stated_ops(job, plan);
         return EXIT_FINE;
@@ -211,7 +227,7 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
-/* A schedule that the model does not allow to follow is a negative answer. */
+/* Ops that the model does not allow to follow are a negative answer. */
 static exit_code prepare_schedule(tool_job *job, const tool_job *plan) {
     const exit_code code = job_prepare(job);
     const arenaut_given_ops *ops = &plan->pipeline->document.ops;

@@ -107,7 +107,7 @@ typedef struct arenaut_reordering {
     arenaut_order_options options; /* of the search */
 } arenaut_reordering;
 
-/* Joins written in place, if the pass `slices` runs. */
+/* Joins written in place, if the pass `slices` runs, as it does for those given here. */
 typedef struct arenaut_joining {
     bool chosen; /* false: chosen automatically: all that can be or, with another schedule, the
                   * choice that reserves the fewest bytes */

@@ -40,6 +40,9 @@ typedef struct arenaut_given_ops {
     const uint32_t *schedule; /* ops as the file numbers them, repeated ones more than once; of
                                * tiles: as they are numbered where they are made */
     uint32_t n_schedule;
+    uint32_t n_joined;
+    const uint32_t *joined; /* tensors whose parts are written in place, in the order of their ops:
+                             * all of them, also if that is none; NULL: nothing is known of it */
 } arenaut_given_ops;
 
 typedef struct arenaut_result {
@@ -69,7 +72,8 @@ typedef struct arenaut_result {
                       * them behind the buffers */
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
     uint32_t n_rounded;          /* without `rewrite`: as the plan's file states it */
-    arenaut_given_ops given_ops; /* likewise, as arenaut_document or its certificate has it */
+    arenaut_given_ops given_ops; /* likewise, as arenaut_document or its certificate has it; of a
+                                  * program, what is joined in place in it */
     arenaut_given_kernels given_kernels; /* for a bare problem: as the plan's file states them, by a
                                           * name that this build need not know */
 } arenaut_result;
@@ -77,9 +81,8 @@ typedef struct arenaut_result {
 /* Ops whose tiles may be rounded otherwise than the whole: not the same bits, if there are any. */
 uint32_t arenaut_result_rounded(const arenaut_result *result);
 
-/* The schedule that the plan is for, in ops of the file; *n: their number. NULL: that of the file,
- * or ops of which not all are the file's, such as tiles. */
-const uint32_t *arenaut_result_schedule(const arenaut_result *result, uint32_t *n);
+/* The ops that the plan is for, as a plan's file states them. They live as long as the result. */
+arenaut_given_ops arenaut_result_ops(const arenaut_result *result);
 
 /* The kernels that the plan stands on, if it lets results lie over operands or reach into them: its
  * figures hold for these alone. NULL: it stands on none. O(buffers). */

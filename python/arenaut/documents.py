@@ -46,19 +46,31 @@ def result_of(problem, plan=None):
     """A result about a bare problem and the record of its plan, for writers and reports."""
     made = records.Result(path=b"problem", format=b"problem-json", problem=ctypes.pointer(problem._record),
                           plan=ctypes.pointer(plan) if plan is not None else None, seconds=-1)
-    kernels, made.given_kernels.unmeasured, made.n_rounded, schedule = problem._stated
+    kernels, made.given_kernels.unmeasured, made.n_rounded, ops = problem._stated
     made.given_kernels.name = None if kernels is None else kernels.encode()
-    made.given_ops.schedule, made.given_ops.n_schedule = (ctypes.c_uint32 * len(schedule))(*schedule), len(schedule)
+    for name, rows in ops.items():
+        kind = OPS[name]
+        count = len(rows) // ctypes.sizeof(kind)
+        setattr(made.given_ops, name, (kind * count).from_buffer_copy(rows))
+        setattr(made.given_ops, f"n_{name}", count)
     return made
+
+
+#: Lists of an arenaut_given_ops, by what their rows are.
+OPS = {"tiles": records.SplitStage, "copied": ctypes.c_uint32, "schedule": ctypes.c_uint32, "joined": ctypes.c_uint32}
+
+
+def ops_of(given):
+    """The bytes of each list that is stated."""
+    return {name: ctypes.string_at(getattr(given, name), getattr(given, f"n_{name}") * ctypes.sizeof(kind))
+            for name, kind in OPS.items() if getattr(given, name)}
 
 
 def stated_by(result):
     """What a result says of its ops, as problem.NOTHING_STATED names it."""
     kernels = text_of(C.arenaut_result_kernels_name(result))
     given = result.unmeasured if result.kernels else result.given_kernels.unmeasured
-    n = ctypes.c_uint32()
-    schedule = C.arenaut_result_schedule(result, ctypes.byref(n))
-    return kernels, bool(kernels and given), C.arenaut_result_rounded(result), tuple(schedule[:n.value] if schedule else ())
+    return kernels, bool(kernels and given), C.arenaut_result_rounded(result), ops_of(C.arenaut_result_ops(result))
 
 
 def emit(format_or_report, result, settings=None):
@@ -126,9 +138,9 @@ def read_problem(cls, text):
             raise InputError("this is a model, not a problem: arenaut.open reads it")
         kernels, proven = document.kernels, document.rematerialization
         ops = document.ops
-        schedule = (() if ops.tiles or ops.copied else ops.schedule[:ops.n_schedule] if ops.schedule else
-                    proven.contents.runs[:proven.contents.n_runs] if proven else ())
+        if proven and not ops.schedule:
+            ops.schedule, ops.n_schedule = proven.contents.runs, proven.contents.n_runs
         return cls._copy(document.problem.contents, (text_of(kernels.name), kernels.unmeasured, document.n_rounded,
-                                                     tuple(schedule)))
+                                                     ops_of(ops)))
     finally:
         C.arenaut_document_free(ctypes.byref(document))

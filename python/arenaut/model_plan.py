@@ -149,7 +149,7 @@ class ModelPlan(Plan):
         if not baseline.plan or baseline.overlaps:
             return None
         kernels, unmeasured = documents.stated_by(self._pipeline.record.result)[:2]
-        stated = (kernels, unmeasured, 0, ()) if baseline.in_place else NOTHING_STATED
+        stated = (kernels, unmeasured, *NOTHING_STATED[2:]) if baseline.in_place else NOTHING_STATED
         return Plan._copy(Problem._copy(baseline.problem.contents, stated), baseline.plan.contents)
 
     def _outcome(self, force):

@@ -24,10 +24,10 @@ ELEMENTS = {"Q": ctypes.c_uint64, "q": ctypes.c_int64, "I": ctypes.c_uint32, "H"
             "B": ctypes.c_uint8}
 CODES = {element: code for code, element in ELEMENTS.items()}
 TEXTS = ("name", "op", "source")
-#: Lists of structs: the record, and its members in the order of a tuple.
 # By a plan's file or a result: the kernels that it stands on, whether rules of theirs that were only read count, how
-# many ops may be rounded otherwise, and the schedule, if it is not the file's.
-NOTHING_STATED = (None, False, 0, ())
+# many ops may be rounded otherwise, and its ops (documents.ops_of), as far as they are not the file's.
+NOTHING_STATED = (None, False, 0, {})
+#: Lists of structs: the record, and its members in the order of a tuple.
 LISTS = {"conflict": (records.Conflict, ("a", "b")),
          "separation": (records.Separation, ("upper", "lower", "distance")),
          "reserved": (records.Reserved, ("pool", "first", "end"))}

@@ -1091,7 +1091,9 @@ GivenOps._fields_ = [
     ("n_copied", c_uint32),
     ("copied", POINTER(c_uint32)),
     ("schedule", POINTER(c_uint32)),
-    ("n_schedule", c_uint32)]
+    ("n_schedule", c_uint32),
+    ("n_joined", c_uint32),
+    ("joined", POINTER(c_uint32))]
 Result._fields_ = [
     ("path", c_char_p),
     ("format", c_char_p),
@@ -1399,7 +1401,7 @@ FUNCTIONS = {
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_caching_reserve": ((POINTER(Problem), c_bool, POINTER(Allocator), POINTER(c_uint64), POINTER(Error)), c_int),
     "arenaut_result_rounded": ((POINTER(Result),), c_uint32),
-    "arenaut_result_schedule": ((POINTER(Result), POINTER(c_uint32)), POINTER(c_uint32)),
+    "arenaut_result_ops": ((POINTER(Result),), GivenOps),
     "arenaut_result_kernels_name": ((POINTER(Result),), c_char_p),
     "arenaut_document_free": ((POINTER(Document),), None),
     "arenaut_format_count": ((), c_size_t),

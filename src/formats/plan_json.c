@@ -54,6 +54,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_SCHEDULE, "schedule")                       \
     XX(R_TILES, "tiles")                             \
     XX(R_COPIES, "copies")                           \
+    XX(R_JOINS, "joins")                             \
     XX(R_CERTIFICATE, "rematerialization")           \
     XX(R_CURVE, "curve")                             \
     XX(R_SPLIT, "split")                             \
@@ -262,18 +263,18 @@ static void measure(arn_json_reader *r, uint32_t memories, arenaut_document *out
     }
 }
 
-/* Numbers of ops, which live as long as the plan. */
-static const uint32_t *read_ops(arn_json_reader *r, uint32_t array, uint32_t *n,
+/* Numbers of ops or tensors, which live as long as the plan. */
+static const uint32_t *read_ids(arn_json_reader *r, uint32_t array, const char *what, uint32_t *n,
                                 arenaut_plan *plan) {
-    const arn_json_list list = arn_json_list_of(r, array, "op");
+    const arn_json_list list = arn_json_list_of(r, array, what);
     if (array == ARN_JSON_NONE || !arn_json_fine(r)) return NULL;
-    uint32_t *ops = arn_plan_allocate(plan, list.n, sizeof *ops);
-    if (!ops) {
+    uint32_t *ids = arn_plan_allocate(plan, list.n, sizeof *ids);
+    if (!ids) {
         r->status = arn_no_memory(r->err);
         return NULL;
     }
-    ARN_JSON_EACH(r, op, array) ops[(*n)++] = arn_json_below(r, op, ARENAUT_NONE, 0);
-    return ops;
+    ARN_JSON_EACH(r, id, array) ids[(*n)++] = arn_json_below(r, id, ARENAUT_NONE, 0);
+    return ids;
 }
 
 #define TILE_KEYS(XX)       \
@@ -307,7 +308,7 @@ static arenaut_split_stage read_tile_group(arn_json_reader *r, uint32_t object) 
 
 static void read_tiles(arn_json_reader *r, uint32_t array, arenaut_document *out) {
     const arn_json_list list = arn_json_list_of(r, array, "tile group");
-    if (array == ARN_JSON_NONE || !arn_json_fine(r)) return;
+    if (array == ARN_JSON_NONE || !arn_json_fine(r) || list.n == 0) return;
     arenaut_split_stage *tiles = arn_plan_allocate(out->plan, list.n, sizeof *tiles);
     if (!tiles) {
         r->status = arn_no_memory(r->err);
@@ -315,6 +316,16 @@ static void read_tiles(arn_json_reader *r, uint32_t array, arenaut_document *out
     }
     out->ops.tiles = tiles;
     ARN_JSON_EACH(r, group, array) tiles[out->ops.n_tiles++] = read_tile_group(r, group);
+}
+
+/* No tiles and no copies are the same as none stated. */
+static void read_given_ops(arn_json_reader *r, const uint32_t *v, arenaut_document *out) {
+    arenaut_given_ops *ops = &out->ops;
+    ops->schedule = read_ids(r, v[R_SCHEDULE], "op", &ops->n_schedule, out->plan);
+    ops->copied = read_ids(r, v[R_COPIES], "op", &ops->n_copied, out->plan);
+    ops->joined = read_ids(r, v[R_JOINS], "tensor", &ops->n_joined, out->plan);
+    if (ops->n_copied == 0) ops->copied = NULL;
+    read_tiles(r, v[R_TILES], out);
 }
 
 static void read_parts(arn_json_reader *r, arenaut_document *out) {
@@ -338,9 +349,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }
-    out->ops.schedule = read_ops(r, v[R_SCHEDULE], &out->ops.n_schedule, out->plan);
-    out->ops.copied = read_ops(r, v[R_COPIES], &out->ops.n_copied, out->plan);
-    read_tiles(r, v[R_TILES], out);
+    read_given_ops(r, v, out);
     if (v[R_CERTIFICATE] != ARN_JSON_NONE && arn_json_fine(r)) {
         out->rematerialization = arn_remat_json_read(r, v[R_CERTIFICATE]);
     }
@@ -529,11 +538,15 @@ static void put_tiles(arn_writer *w, const arenaut_given_ops *ops) {
 
 /* Steps and lifetimes are those of these ops. */
 static void put_ops(arn_writer *w, const arenaut_result *result) {
-    const arenaut_given_ops ops = arn_result_ops(result);
+    const arenaut_given_ops ops = arenaut_result_ops(result);
     put_tiles(w, &ops);
     if (ops.copied) {
         arn_puts(w, ",\n  \"copies\": ");
         put_ids(w, ops.copied, ops.n_copied);
+    }
+    if (ops.joined) {
+        arn_puts(w, ",\n  \"joins\": ");
+        put_ids(w, ops.joined, ops.n_joined);
     }
     if (!ops.schedule || result->rematerialization) return; /* which states it, too */
     arn_puts(w, ",\n  \"schedule\": ");

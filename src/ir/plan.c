@@ -125,11 +125,14 @@ static bool is_of_file(const uint32_t *ops, uint32_t n) {
     return true;
 }
 
-arenaut_given_ops arn_result_ops(const arenaut_result *result) {
+arenaut_given_ops arenaut_result_ops(const arenaut_result *result) {
     const arenaut_rewrite *r = result->rewrite;
     if (!r) return result->given_ops;
     const bool tiled = arenaut_rewrite_is_tiled(r);
-    arenaut_given_ops ops = {.schedule = tiled ? r->tiles : r->ops, .n_schedule = r->n_ops};
+    arenaut_given_ops ops = {.schedule = tiled ? r->tiles : r->ops,
+                             .n_schedule = r->n_ops,
+                             .joined = result->given_ops.joined,
+                             .n_joined = result->given_ops.n_joined};
     if (tiled) {
         ops.tiles = r->stages;
         ops.n_tiles = r->n_stages;
@@ -143,12 +146,6 @@ arenaut_given_ops arn_result_ops(const arenaut_result *result) {
         ops.n_schedule = 0;
     }
     return ops;
-}
-
-const uint32_t *arenaut_result_schedule(const arenaut_result *result, uint32_t *n) {
-    const arenaut_given_ops ops = arn_result_ops(result);
-    *n = ops.n_schedule;
-    return ops.tiles || ops.copied ? NULL : ops.schedule;
 }
 
 static bool stands_on_kernels(const arenaut_problem *p) {

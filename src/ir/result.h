@@ -9,8 +9,4 @@
  * them. Without a name: not known. */
 arenaut_given_kernels arn_result_made_for(const arenaut_result *result);
 
-/* The difference between the ops that the plan is for and those of its model: of `rewrite` or, for
- * a bare problem, as the plan's file states it. */
-arenaut_given_ops arn_result_ops(const arenaut_result *result);
-
 #endif

@@ -24,7 +24,7 @@ static arenaut_pipeline_options options_as_read(const arenaut_pipeline *p) {
     options.recomputing = (arenaut_recomputing){0};
     options.reordering = (arenaut_reordering){0};
     options.copying = (arenaut_copying){0};
-    options.joining = (arenaut_joining){0};
+    options.joining.chosen = false;
     options.note = NULL;
     options.stage = NULL;
     options.after_pass = NULL;

@@ -108,13 +108,16 @@ static void put_opening(header *h) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
                  arn_report_commas(h->result->baseline->total).text);
     }
-    const arenaut_given_ops ops = arn_result_ops(h->result);
+    const arenaut_given_ops ops = arenaut_result_ops(h->result);
     if (ops.tiles) {
         arn_puts(&h->out, ";\n * of ops that are tiled, in the model that is written with it");
     } else if (h->result->rewrite || ops.copied || ops.schedule) {
         arn_puts(&h->out,
                  ";\n * of ops in another schedule than the file's, which a model that is "
                  "written with it has");
+    }
+    if (ops.n_joined > 0) {
+        arn_puts(&h->out, ";\n * with parts of joins that are written in place (--passes slices)");
     }
     const arn_label bits = arn_report_bits_label(h->result);
     if (bits.text[0]) arn_putf(&h->out, ";\n * %s", bits.text);

@@ -5,6 +5,7 @@
 #include "core/writer.h"
 #include "ir/program.h"
 #include "kernels/kernel_set.h"
+#include "ops/ops.h"
 #include "passes/scratch.h"
 #include "stages/stages.h"
 
@@ -173,12 +174,37 @@ static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_err
         add_pass(&writer, &selection, off ? "-inplace" : "inplace");
     }
     if (o->overlap) add_pass(&writer, &selection, "overlaps");
+    if (o->joining.results) add_pass(&writer, &selection, "slices");
     if (p->store->aliases_known) add_pass(&writer, &selection, "-recover-aliases");
     const arenaut_status st =
         writer.failed ? arn_no_memory(err)
                       : arn_pipeline_run_passes(p, p->document.program, selection.bytes, true, err);
     arenaut_text_free(&selection);
     return st;
+}
+
+bool arn_pipeline_may_join(const arenaut_pipeline *p) {
+    const char *passes = p->options.passes;
+    return p->options.joining.results || (passes && strstr(passes, "slices"));
+}
+
+/* Concatenations that only name memory, if the pass `slices` may have made some so. */
+static arenaut_status list_joined(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_program *program = p->document.program;
+    arenaut_given_ops *given = &p->result.given_ops;
+    given->n_joined = 0;
+    if (!arn_pipeline_may_join(p)) return ARENAUT_OK;
+    uint32_t *joined = arenaut_program_alloc(program, program->n_ops * sizeof *joined);
+    if (!joined) return arn_no_memory(err);
+    given->joined = joined;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        const arn_op_row *row = op->kind == ARENAUT_OP_VIEW ? arn_op_row_any(op->name) : NULL;
+        if (row && row->family == ARN_FAMILY_CONCATENATION && op->n_outputs == 1) {
+            joined[given->n_joined++] = op->outputs[0];
+        }
+    }
+    return ARENAUT_OK;
 }
 
 arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
@@ -277,6 +303,7 @@ static void exclude_io(arenaut_program *program) {
 
 static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = run_selected_passes(p, err);
+    if (st == ARENAUT_OK) st = list_joined(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
     if (st != ARENAUT_OK) return st;
     if (p->options.exclude_io) exclude_io(p->document.program);

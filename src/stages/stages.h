@@ -109,6 +109,8 @@ arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget 
  */
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
                                           arenaut_error *err);
+/* Whether joins may be written in place. */
+bool arn_pipeline_may_join(const arenaut_pipeline *p);
 /* Aliases that follow from the places in a file together with the order of its ops; none of a file
  * that states no memories. */
 arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, const char *share,

@@ -171,6 +171,56 @@ def test_wrong_tiles_and_copies_are_a_negative_answer(arenaut, rewritten, tmp_pa
         assert "--" not in done.stderr and (not done.stderr or str(forged) in done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("member", ["tiles", "copies"])
+@pytest.mark.parametrize("name, flags", [("hello_world_int8.tflite", []), ("pte/side_by_side.pte", ["--reorder", "on"]),
+                                         ("json/branches.program.json", ["--reorder", "on"])])
+def test_an_empty_list_means_none_beside_any_model(arenaut, tmp_path, name, flags, member):
+    plan = tmp_path / "x.plan.json"
+    arenaut("plan", DATA / name, *flags, "-o", plan)
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), member: []}))
+    assert "a replay of the ops" in arenaut("check", DATA / name, plan).stdout
+    again = arenaut("export", plan, "--as", "json").stdout
+    assert member not in json.loads(again)
+
+
+def chain_with_a_join():
+    """The operands of the join live longest: in place, the whole does."""
+    rows = [1, 3, 5, 5, 2, 5, 8]
+    return {"schema": "arenaut.program/1", "inputs": [0], "outputs": [6],
+            "tensors": [{"name": f"t{k}", "dtype": "uint8", "dims": [n, 4], "bytes": 4 * n} for k, n in enumerate(rows)],
+            "ops": [*({"name": "Conv", "inputs": [k], "outputs": [k + 1], "pure": True} for k in range(5)),
+                    {"name": "Concat", "inputs": [1, 5], "outputs": [6], "pure": True}]}
+
+
+@pytest.mark.parametrize("flags, joins", [([], [6]), (["--reorder", "on"], []), (["--recompute", "on"], [6]),
+                                          (["--recompute", "on", "--reorder", "on"], [])])
+def test_a_plan_states_which_joins_are_in_place(arenaut, tmp_path, flags, joins):
+    import jsonschema
+    model, plan, again, header = (tmp_path / name for name in ("joined.json", "x.plan.json", "again.plan.json", "x.h"))
+    model.write_text(json.dumps(chain_with_a_join()))
+    arenaut("plan", model, "--passes", "slices", *flags, "-o", plan)
+    for output in (again, header):
+        arenaut("plan", plan, "-o", output)
+    document = json.loads(plan.read_text())
+    jsonschema.validate(document, json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text()))
+    assert document["joins"] == json.loads(again.read_text())["joins"] == joins
+    assert ("joins that are written in place" in header.read_text()) == bool(joins)
+    for stating in (plan, again):
+        for flags in ([], ["--passes", "slices"], ["--reorder", "on"], ["--passes", "slices", "--reorder", "on"]):
+            assert "a replay of the ops" in arenaut("check", model, stating, *flags).stdout
+    for wrong in ([5], [99], [*joins, 6], [] if joins else [6]):
+        plan.write_text(json.dumps({**document, "joins": wrong}))
+        done = arenaut("check", model, plan, exit=1)
+        assert str(plan) in done.stderr
+
+
+def test_a_plan_without_the_pass_states_no_joins(arenaut, tmp_path):
+    model, plan = tmp_path / "joined.json", tmp_path / "x.plan.json"
+    model.write_text(json.dumps(chain_with_a_join()))
+    arenaut("plan", model, "-o", plan)
+    assert "joins" not in json.loads(plan.read_text())
+
+
 def test_a_plan_that_moves_ops_within_a_peak_says_so(arenaut):
     """Orders with the same peak have plans of different sizes."""
     done = arenaut("plan", DATA / "inception_int8.tflite", *FLAGS["moved within a peak"])

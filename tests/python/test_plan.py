@@ -336,9 +336,20 @@ def test_a_plan_of_a_plans_problem_states_what_that_did(again):
     assert "not the same bits" in plan.report("header") and "mine-1.0" in plan.report("header")
 
 
+@pytest.mark.parametrize("stated", [
+    {"tiles": [{"first_op": 1, "last_op": 2, "pieces": 2, "mode": "rows"}], "schedule": [2, 1, 0]},
+    {"copies": [1], "schedule": [1, 0]}, {"copies": [0, 1]}, {"joins": [4, 2]}, {"joins": []}])
+def test_a_plan_of_a_plans_problem_states_its_ops(stated):
+    problem = arenaut.Problem.parse(json.dumps({**json.loads(OVER), "schedule": None, **stated}))
+    for again in problem, pickle.loads(pickle.dumps(problem)):
+        document = json.loads(again.plan().to_json())
+        assert {member: document[member] for member in ("tiles", "copies", "joins", "schedule") if member in document} == stated
+
+
 def test_a_problem_of_numbers_states_nothing():
     result = json.loads(arenaut.plan(SIZES, FIRST, END).to_json())["result"]
     assert not {"kernels", "unmeasured", "rounded_ops"} & set(result)
+    assert "schedule" not in arenaut.plan(SIZES, FIRST, END).to_json()
 
 
 def test_a_models_problem_names_the_kernels_that_it_stands_on():

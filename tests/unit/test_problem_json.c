@@ -307,7 +307,8 @@ TEST(a_certificate_of_rematerialization_is_read_and_written_back) {
     "{\"schema\": \"arenaut.plan/1\", \"input\": {\"methods\": [\"f\"]}, \"buffers\": [], "       \
     "\"result\": {\"status\": \"feasible\"}, \"memories\": [{\"method\": \"f\", \"id\": 1, "      \
     "\"device\": 0, \"now\": 8, \"planned\": 4}], \"tiles\": [{\"first_op\": 2, \"last_op\": 5, " \
-    "\"pieces\": 3, \"mode\": \"rows\"}], \"copies\": [1, 7], \"schedule\": [1, 0]}"
+    "\"pieces\": 3, \"mode\": \"rows\"}], \"copies\": [1, 7], \"joins\": [9], "                   \
+    "\"schedule\": [1, 0]}"
 
 TEST(ops_and_memories_beside_a_plan_are_read) {
     arenaut_document d = read_text(NULL, OTHER_OPS);
@@ -318,6 +319,8 @@ TEST(ops_and_memories_beside_a_plan_are_read) {
     assert_string_equal(arenaut_split_mode_name(d.ops.tiles->mode), "rows");
     assert_int_equal(d.ops.n_copied, 2);
     assert_int_equal(d.ops.copied[1], 7);
+    assert_int_equal(d.ops.n_joined, 1);
+    assert_int_equal(d.ops.joined[0], 9);
     assert_int_equal(d.ops.n_schedule, 2);
     assert_int_equal(d.ops.schedule[0], 1);
     assert_int_equal(d.n_memories, 1);

@@ -353,11 +353,6 @@ static arenaut_status find_rounds(join_search *s, arenaut_error *err) {
     return st;
 }
 
-static bool may_join(const arenaut_pipeline *p) {
-    const char *passes = p->options.passes;
-    return passes && strstr(passes, "slices");
-}
-
 static arenaut_status find_joins(join_search *s, arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
     const arn_candidate none = {.joining = {.chosen = true}, .copying = s->copying};
@@ -389,7 +384,7 @@ static arenaut_status find_both(join_search *s, const arenaut_pipeline *lowered,
 arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn_region *region,
                               arn_form_choices *choices, arenaut_error *err) {
     const arenaut_joining said = p->options.joining, none = {0};
-    const bool joins = !said.chosen && may_join(p);
+    const bool joins = !said.chosen && arn_pipeline_may_join(p);
     const bool copies = !p->rewrite && p->document.program->n_methods == 1 && !said.chosen;
     const arn_candidate forms = {.joining = {.chosen = joins}};
     arenaut_pipeline *lowered = NULL;
