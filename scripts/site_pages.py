@@ -18,8 +18,8 @@ PAGES = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "contributing.
 #: The command for browsers, where `make browser` has made it; the first page links to it below its title.
 COMMAND_PAGE = ROOT / "build" / "arenaut.html"
 TRY_IT = f"\n\n[**Drop a model here**: the command in this browser, nothing is sent]({COMMAND_PAGE.name})\n\n"
-#: Where PyPI, which shows README.md, finds its pictures; the site has them itself.
-PICTURES = "https://raw.githubusercontent.com/arenaut/arenaut/main/"
+#: Where PyPI, which shows README.md, finds its pictures and pages; the site has them itself.
+REPOSITORY = re.compile(r"https://(raw\.githubusercontent\.com/arenaut/arenaut|github\.com/arenaut/arenaut/blob)/main/")
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 LANGUAGES = {".h": "c", ".c": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh"}
 
@@ -62,7 +62,7 @@ def pages(files):
 
 def repository_path(page, link):
     """The path in the repository that a page links to; None for what lies elsewhere."""
-    link = link.removeprefix(PICTURES)
+    link = REPOSITORY.sub("", link)
     if ":" in link or page.startswith("source/"):
         return None
     origin = PAGES.get(page, f"docs/{page}")

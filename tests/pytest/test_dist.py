@@ -180,13 +180,14 @@ def test_every_file_names_the_same_version(path, pattern):
     assert found.replace("~", "-") == VERSION
 
 
-def test_pictures_of_the_readme_are_shown_by_pypi_too():
-    """It has the text alone; the picture is in the repository under that name."""
-    pictures = re.findall(r"!\[[^]]*\]\(([^)]*)\)", (ROOT / "README.md").read_text())
-    assert pictures
-    for picture in pictures:
-        start, _, path = picture.partition("/main/")
-        assert start == "https://raw.githubusercontent.com/arenaut/arenaut" and (ROOT / path).is_file(), picture
+def test_links_and_pictures_of_the_readme_are_followed_by_pypi_too():
+    """It has the text alone; pages and pictures are in the repository under those names."""
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]*)\)", (ROOT / "README.md").read_text())
+    assert {picture for picture, _ in links} == {"", "!"}
+    for picture, link in links:
+        start, _, path = link.partition("/main/")
+        assert start == ("https://raw.githubusercontent.com/arenaut/arenaut" if picture else
+                         "https://github.com/arenaut/arenaut/blob") and (ROOT / path).is_file(), link
 
 
 LICENSED = [("debian/copyright", "planner.txt"), ("packaging/conda/recipe.yaml", "planner.licenses.txt"),
