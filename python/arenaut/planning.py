@@ -186,7 +186,7 @@ class Plan:
     status : str
         "optimal", which is proven, or "feasible".
     stopped_by : str
-        "proof", "effort", "time", "interrupt" or "end" (nothing more to try).
+        "proof", "effort", "time", "interrupt" or "end" (nothing more to try, or it keeps the capacity).
     planner : str
         The planner that made it.
     effort : int
@@ -222,7 +222,7 @@ class Plan:
         zeros = (0,) * len(problem.pools)
         self._set(problem=problem, _offsets=same_length("offsets", where, n), _pools=same_length("pools", which, n),
                   planner="given", effort=0, seconds=None, arenas=zeros, bounds=zeros, arena=0, bound=0,
-                  spill=0, spill_bound=0, status="feasible", stopped_by="effort")
+                  spill=0, spill_bound=0, status="feasible", stopped_by="end")
         self._measure()
         self.check()
 

@@ -449,7 +449,7 @@ static arenaut_status take_plan(reader *r, arenaut_plan **out) {
         return st;
     }
     plan->planner = "given";
-    plan->stopped_by = ARENAUT_STOP_EFFORT;
+    plan->stopped_by = ARENAUT_STOP_END;
     arn_release(arn_problem_allocator(problem), problem->fixed_offset);
     problem->fixed_offset = NULL;
     *out = plan;

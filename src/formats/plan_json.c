@@ -113,7 +113,7 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_document *o
     plan->spill = arn_json_size(r, v[S_SPILL], plan->spill);
     plan->spill_bound = arn_json_size(r, v[S_SPILL_BOUND], 0);
     plan->stopped_by =
-        (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 5, ARENAUT_STOP_EFFORT);
+        (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 5, ARENAUT_STOP_END);
     plan->effort = arn_json_size(r, v[S_EFFORT], 0);
     out->kernels.unmeasured = arn_json_flag(r, v[S_UNMEASURED], false);
     out->n_rounded = arn_json_below(r, v[S_ROUNDED], ARENAUT_NONE, 0);

@@ -171,6 +171,11 @@ def test_models_in_one_arena_are_what_the_command_says():
         arenaut.one_arena([plan, arenaut.open(DATA / "fragmented.csv").plan()])
 
 
+@pytest.mark.parametrize("name", ["two_streams.trace.csv", "xla/cnn.hlo.pb"])
+def test_more_effort_would_not_change_a_plan_that_was_made_elsewhere(name):
+    assert arenaut.open(DATA / name).plan(effort=1000).today.stopped_by == "end"
+
+
 def test_beside_what_the_runtime_does_today():
     plan = arenaut.open(DATA / "inception_int8.tflite").plan()
     assert plan.today.arena == plan.now == 41472 and len(plan.today.offsets) == len(plan.offsets)

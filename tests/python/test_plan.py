@@ -170,7 +170,7 @@ def test_a_plan_made_elsewhere_is_checked():
     problem = arenaut.Problem(SIZES, FIRST, END)
     assert arenaut.Plan(problem, [0, 100, 0]).status == "optimal"
     loose = arenaut.Plan(problem, [0, 100, 200])
-    assert (loose.arena, loose.bound, loose.status) == (250, 200, "feasible")
+    assert (loose.arena, loose.bound, loose.status, loose.stopped_by) == (250, 200, "feasible", "end")
     with pytest.raises(arenaut.RejectedError) as wrong:
         arenaut.Plan(problem, [0, 99, 0])
     with pytest.raises(arenaut.InputError, match="offsets has 2 entries; allowed: 3"):

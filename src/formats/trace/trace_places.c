@@ -221,7 +221,7 @@ static arenaut_status make_plan(const placing *p, const arn_trace_block *blocks,
         plan->offset[b] = offset_of(p, event);
     }
     plan->planner = "given";
-    plan->stopped_by = ARENAUT_STOP_EFFORT;
+    plan->stopped_by = ARENAUT_STOP_END;
     st = arenaut_plan_measure(plan, problem, p->events->err);
     if (st == ARENAUT_OK) *out = plan;
     else arenaut_plan_free(plan);

@@ -258,7 +258,7 @@ static arenaut_status make_plan(arn_xla *r, arenaut_plan **out) {
         plan->offset[b] = r->offsets[b];
     }
     plan->planner = "xla";
-    plan->stopped_by = ARENAUT_STOP_EFFORT;
+    plan->stopped_by = ARENAUT_STOP_END;
     st = arenaut_plan_measure(plan, problem, r->err);
     if (st == ARENAUT_OK) *out = plan;
     else arenaut_plan_free(plan);
