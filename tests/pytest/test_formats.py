@@ -38,7 +38,7 @@ def test_examples_keep_to_their_schema(path):
 
 @pytest.mark.parametrize("path", MODELS + EXAMPLES, ids=lambda path: path.name)
 def test_written_documents_keep_to_their_schemas(arenaut, path):
-    bare = "problem" in path.name or "trace" in path.name
+    bare = any(kind in path.name for kind in ("problem", "plan", "trace"))
     kinds = ["problem"] if bare else ["problem", "program"]
     for kind in kinds:
         validate(json.loads(arenaut("export", path, "--as", kind).stdout))
