@@ -1,6 +1,7 @@
 """The exact search by seeds: what a change earns, and not what luck does.
 
-    build/venv/bin/python bench/exact_seeds.py [--effort STEPS] [--seeds N] [--together STEPS] FILE.csv ...
+    build/venv/bin/python bench/exact_seeds.py [--effort STEPS] [--seeds N] [--together STEPS]
+        [--without TECHNIQUE] FILE.csv ...
 
 For each problem: the seeds with a proof, the mean of the steps and of the arena over the bound, and how many
 times faster the longest path is on 2 and on 16 idle cores. --together: as many steps as runs learn from each
@@ -27,8 +28,9 @@ def build(folder):
 
 
 def solve(program, options, path, seed):
-    done = subprocess.run([program, "-e", str(options.effort), "-t", str(options.together), "-s", str(seed), path],
-                          capture_output=True, text=True, check=True)
+    without = ["-x", options.without] if options.without else []
+    done = subprocess.run([program, "-e", str(options.effort), "-t", str(options.together), "-s", str(seed), *without,
+                           path], capture_output=True, text=True, check=True)
     arena, bound, quality, steps, two, many, rest = ROW.search(done.stdout).groups()
     assert not rest, done.stdout
     return quality == "optimal", int(steps), int(arena) / int(bound), float(two), float(many)
@@ -39,6 +41,7 @@ def main():
     parser.add_argument("--effort", type=int, default=8_000_000)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--together", type=int, default=0)
+    parser.add_argument("--without")
     parser.add_argument("file", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     print("| problem | proven | steps, mean | arena / bound, mean | 2 cores | 16 cores |\n|---|--:|--:|--:|--:|--:|")
