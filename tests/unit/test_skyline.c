@@ -14,8 +14,8 @@ typedef struct setting {
     uint64_t *offset;
 } setting;
 
-static setting set_up(rng *r, const problem_shape *shape) {
-    setting s = {.problem = random_problem(r, shape)};
+static setting set_up_of(rng *r, arenaut_problem *problem) {
+    setting s = {.problem = problem};
     assert_int_equal(arn_groups_make(s.problem, 0, NULL, &s.groups, NULL), ARENAUT_OK);
     assert_true(arn_timeline_make(&s.groups, &s.groups.region, &s.timeline));
     s.order = calloc(s.groups.n + 1, sizeof *s.order);
@@ -27,6 +27,10 @@ static setting set_up(rng *r, const problem_shape *shape) {
         s.order[k] = moved;
     }
     return s;
+}
+
+static setting set_up(rng *r, const problem_shape *shape) {
+    return set_up_of(r, random_problem(r, shape));
 }
 
 static void tear_down(setting *s) {
@@ -101,7 +105,7 @@ TEST(fast_and_slow_skylines_are_the_same) {
     }
 }
 
-/* Groups are looked up in short rows of bits, in rows for several sections each, and in a tree; a
+/* Groups are looked up in short rows of bits, in rows for several sections each, and in cells; a
  * few of them are placed, since the obvious way takes long. */
 TEST(so_are_those_of_many_groups) {
     static const problem_shape shapes[] = {
@@ -115,4 +119,24 @@ TEST(so_are_those_of_many_groups) {
         tear_down(&s);
     }
     assert_true(most > 10000);
+}
+
+/* Many groups that start or end together, so that some stretches of time are a single section, and
+ * short and long lives beside them. */
+TEST(cells_find_the_groups_of_crowded_steps) {
+    rng r = {3};
+    for (uint32_t round = 0; round < 6; round++) {
+        arenaut_problem *problem = new_problem();
+        for (uint32_t i = 0; i < 8500; i++) {
+            const int64_t steps = 1 + rng_below(&r, round % 2 ? 8 : 150);
+            const int64_t first = rng_once_in(&r, 3) ? 300 : rng_below(&r, 600);
+            const int64_t end = rng_once_in(&r, 4) ? 640 : first + steps;
+            ADD_BUFFER(problem, .size = 1 + rng_below(&r, 50), LIFE(first, end));
+        }
+        finish(problem);
+        setting s = set_up_of(&r, problem);
+        assert_true(s.groups.n > 8192); /* of fewer there are rows */
+        assert_as_slow(&s, 1200);
+        tear_down(&s);
+    }
 }

@@ -2,8 +2,8 @@
  * header describes.
  *
  * Plateaus are linked to their neighbours in time and kept in a heap by height; the best rank
- * within a plateau is looked up in rows of bits, or of many groups in a tree of boxes over (start,
- * end). The idea is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004).
+ * within a plateau is looked up in rows of bits, or of many groups in cells of (start, end). The
+ * idea is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004).
  * trial.c uses it if nothing is fixed, reserved or kept apart by edges. */
 #include "planners/placing/skyline_engine.h"
 
@@ -13,27 +13,41 @@
 #include "core/sort.h"
 
 /* To raise a plateau, and to place a group on it, takes about so many operations. */
-enum { LEAF = 8, PLATEAU_OPERATIONS = 64 };
+enum { PLATEAU_OPERATIONS = 64 };
 
-/* Unless a row of bits is short, groups that start on a plateau are gone through one by one where
- * they are fewer than a part of its words. Of more groups than MOST_IN_ROWS, a tree takes less than
- * rows. */
-enum { SHORT_ROW = 16, WORDS_PER_START = 4, MOST_IN_ROWS = 8192, ROWS = 256 };
+/* Of more groups than MOST_IN_ROWS, cells take less than rows. Where FEW start on a plateau, or a
+ * part of a stretch, a walk over them takes less than either. */
+enum { MOST_IN_ROWS = 8192, ROWS = 256, FEW = 32, FEW_OF_STRETCH = 4 };
 
 /* ---- which group lives within [first, end) and comes first in the order ---- */
 
-/* Groups in the order of a space-filling curve over (start, end), so that neighbours have
- * similar lifetimes, under a complete binary tree: node k has children 2k and 2k + 1. */
-typedef struct box_tree {
-    uint32_t n_leaves;            /* a power of two */
-    uint32_t *group;              /* per slot, LEAF slots to a leaf; ARENAUT_NONE: empty */
-    uint32_t *first, *end, *rank; /* per slot; rank ARENAUT_NONE: nothing to place there */
-    uint32_t *slot;               /* per group */
-    struct box {
-        uint32_t min_first, max_first, min_end, max_end;
-    } *box;
-    uint32_t *best; /* per node: the least rank below it */
-} box_tree;
+typedef struct ranked {
+    uint32_t rank, first, end;
+} ranked;
+
+/* Groups by their starts, or by the last section of their lives, in stretches of time that are one
+ * section or have at most about √n groups. */
+typedef struct stretches {
+    uint32_t n, most; /* groups of a stretch, unless it is one section */
+    uint32_t *of;     /* per section: its stretch */
+    uint32_t *from;   /* per stretch, and one more: its first section */
+    uint32_t *begin;  /* per stretch, and one more: its first slot */
+    uint32_t *count;  /* per stretch: slots in use, in the order of ranks */
+    uint32_t *gone;   /* of these are placed */
+    ranked *slot;
+} stretches;
+
+/* A cell for each stretch of starts and of ends. Of the groups that live within a plateau those of
+ * the outermost stretches are gone through, and a look at one cell a stretch finds the others. */
+typedef struct cell_grid {
+    stretches starts, ends;
+    uint32_t width;   /* cells of a stretch of starts */
+    uint32_t *base;   /* per stretch of starts: the stretch of ends of its first cell */
+    uint32_t *least;  /* per cell: the least rank */
+    uint32_t *within; /* per cell: of it and those before it */
+    uint32_t *next;   /* per rank: the next one in its cell */
+    bool *is_placed;  /* per rank */
+} cell_grid;
 
 /* The ranks of groups as bits, in a row for each stretch of time: those that start there or later,
  * and those that end there or earlier. What lives within a plateau is in one row of each. */
@@ -43,7 +57,6 @@ typedef struct bit_rows {
     uint32_t first_word;      /* nothing is left before it */
     uint64_t *left;           /* one row: those that are not placed */
     uint64_t *starts, *ends;
-    uint32_t *first, *end; /* per rank */
 } bit_rows;
 
 /* The groups in the order of their starts, each with the next that is not placed. Most plateaus are
@@ -53,7 +66,8 @@ typedef struct start_list {
     uint32_t *end, *rank; /* per slot */
     uint32_t *next;       /* per slot, and one more: itself, or one on the way to the next left */
     uint32_t *slot;       /* per group */
-    uint32_t *earliest;   /* per section: the earliest end of those that start there or later */
+    uint32_t *earliest;   /* a tree of the earliest ends; its leaves are the sections */
+    uint32_t n_leaves;    /* a power of two; node k is above 2k and 2k + 1 */
 } start_list;
 
 /* ---- plateaus ---- */
@@ -71,12 +85,19 @@ typedef struct heap_entry {
     uint32_t first, plateau;
 } heap_entry;
 
+/* A group in the order at hand, with all that is asked for while it is placed. */
+typedef struct item {
+    uint64_t extent, align;
+    uint32_t group, first, end;
+} item;
+
 struct arn_skyline {
     const arn_groups *groups;
     const arn_timeline *timeline;
+    item *item; /* per rank */
     bool in_rows;
     bit_rows rows; /* or else */
-    box_tree tree;
+    cell_grid grid;
     start_list starts;
     uint64_t looked; /* at words or nodes, while the best group was looked for */
     plateau *plateaus;
@@ -85,85 +106,65 @@ struct arn_skyline {
     uint32_t n_heap, n_unused;
 };
 
-static uint64_t spread_bits(uint32_t v) {
-    uint64_t x = v;
-    x = (x | x << 16) & UINT64_C(0x0000FFFF0000FFFF);
-    x = (x | x << 8) & UINT64_C(0x00FF00FF00FF00FF);
-    x = (x | x << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-    x = (x | x << 2) & UINT64_C(0x3333333333333333);
-    return (x | x << 1) & UINT64_C(0x5555555555555555);
-}
+static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* `passing`: memory for the sort alone. */
-static bool fill_slots(arn_skyline *s, arn_region *passing) {
-    box_tree *t = &s->tree;
-    const uint32_t n = s->groups->n;
-    uint64_t *code = arn_region_allocate(passing, n, sizeof *code);
-    uint32_t *order = arn_region_allocate(passing, (size_t)n * 2, sizeof *order);
-    if (!code || !order) return false;
-    for (uint32_t i = 0; i < n; i++) {
-        code[i] = spread_bits(s->timeline->first[i]) | spread_bits(s->timeline->end[i]) << 1;
-        order[i] = i;
+/* A group is in the section that lies `back` before that of the array. */
+static bool stretches_make(stretches *x, const arn_skyline *s, const uint32_t *section,
+                           uint32_t back, arn_region *region) {
+    const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
+    x->most = 1;
+    while ((uint64_t)x->most * x->most < n) x->most++;
+    x->of = arn_region_allocate(region, (size_t)sections, sizeof *x->of);
+    x->from = arn_region_allocate(region, (size_t)sections + 1, sizeof *x->from);
+    x->begin = arn_region_allocate(region, (size_t)sections + 1, sizeof *x->begin);
+    x->count = arn_region_allocate(region, (size_t)sections + 1, sizeof *x->count);
+    x->gone = arn_region_allocate(region, sections, sizeof *x->gone);
+    x->slot = arn_region_allocate(region, n, sizeof *x->slot);
+    if (!x->of || !x->from || !x->begin || !x->count || !x->gone || !x->slot) return false;
+    for (uint32_t k = 0; k < sections; k++) x->of[k] = 0; /* groups, at first */
+    for (uint32_t i = 0; i < n; i++) x->of[section[i] - back]++;
+    x->n = 0;
+    for (uint32_t k = 0, in = 0, slot = 0; k < sections; k++) {
+        const uint32_t here = x->of[k];
+        if (k == 0 || in + here > x->most) {
+            x->from[x->n] = k;
+            x->begin[x->n++] = slot;
+            in = 0;
+        }
+        in += here;
+        slot += here;
+        x->of[k] = x->n - 1;
     }
-    arn_sort_by_key(order, n, code, order + n);
-    for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) {
-        t->group[k] = k < n ? order[k] : ARENAUT_NONE;
-        t->rank[k] = ARENAUT_NONE;
-        t->first[k] = k < n ? s->timeline->first[order[k]] : 0;
-        t->end[k] = k < n ? s->timeline->end[order[k]] : 0;
-        if (k < n) t->slot[order[k]] = k;
-    }
+    x->from[x->n] = sections;
     return true;
 }
 
-static void find_boxes(box_tree *t) {
-    const struct box nothing = {UINT32_MAX, 0, UINT32_MAX, 0};
-    for (uint32_t node = 2 * t->n_leaves; node-- > 1;) {
-        struct box b = nothing;
-        for (uint32_t i = 0; i < LEAF && node >= t->n_leaves; i++) {
-            const uint32_t k = (node - t->n_leaves) * LEAF + i;
-            if (t->group[k] == ARENAUT_NONE) continue;
-            if (t->first[k] < b.min_first) b.min_first = t->first[k];
-            if (t->first[k] > b.max_first) b.max_first = t->first[k];
-            if (t->end[k] < b.min_end) b.min_end = t->end[k];
-            if (t->end[k] > b.max_end) b.max_end = t->end[k];
-        }
-        for (uint32_t i = 0; i < 2 && node < t->n_leaves; i++) {
-            const struct box *c = &t->box[2 * node + i];
-            if (c->min_first < b.min_first) b.min_first = c->min_first;
-            if (c->max_first > b.max_first) b.max_first = c->max_first;
-            if (c->min_end < b.min_end) b.min_end = c->min_end;
-            if (c->max_end > b.max_end) b.max_end = c->max_end;
-        }
-        t->box[node] = b;
-    }
-}
-
-static bool tree_make(arn_skyline *s, arn_region *region) {
-    box_tree *t = &s->tree;
-    t->n_leaves = 1;
-    while ((uint64_t)t->n_leaves * LEAF < s->groups->n) t->n_leaves *= 2;
-    const size_t slots = (size_t)t->n_leaves * LEAF, nodes = (size_t)t->n_leaves * 2;
-    t->group = arn_region_allocate(region, slots, sizeof *t->group);
-    t->first = arn_region_allocate(region, slots, sizeof *t->first);
-    t->end = arn_region_allocate(region, slots, sizeof *t->end);
-    t->rank = arn_region_allocate(region, slots, sizeof *t->rank);
-    t->slot = arn_region_allocate(region, s->groups->n, sizeof *t->slot);
-    t->box = arn_region_allocate(region, nodes, sizeof *t->box);
-    t->best = arn_region_allocate(region, nodes, sizeof *t->best);
-    if (!t->group || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best)
+static bool grid_make(arn_skyline *s, arn_region *region) {
+    cell_grid *g = &s->grid;
+    const arn_timeline *t = s->timeline;
+    const uint32_t n = s->groups->n;
+    if (!stretches_make(&g->starts, s, t->first, 0, region) ||
+        !stretches_make(&g->ends, s, t->end, 1, region))
         return false;
-    arn_region passing;
-    arn_region_init(&passing, &region->allocator);
-    const bool filled = fill_slots(s, &passing);
-    arn_region_free(&passing);
-    if (filled) find_boxes(t);
-    return filled;
+    g->base = arn_region_allocate(region, g->starts.n, sizeof *g->base);
+    if (!g->base) return false;
+    for (uint32_t k = 0; k < g->starts.n; k++) g->base[k] = g->ends.of[g->starts.from[k]];
+    g->width = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t column = g->ends.of[t->end[i] - 1] - g->base[g->starts.of[t->first[i]]];
+        if (column >= g->width) g->width = column + 1;
+    }
+    const size_t cells = (size_t)g->starts.n * g->width;
+    g->least = arn_region_allocate(region, cells, sizeof *g->least);
+    g->within = arn_region_allocate(region, cells, sizeof *g->within);
+    g->next = arn_region_allocate(region, n, sizeof *g->next);
+    g->is_placed = arn_region_allocate(region, n, sizeof *g->is_placed);
+    return g->least && g->within && g->next && g->is_placed;
 }
 
 static bool rows_make(arn_skyline *s, arn_region *region) {
     bit_rows *rows = &s->rows;
-    const uint32_t n = s->groups->n;
+    rows->n_words = s->groups->n / 64 + 1;
     rows->shift = 0;
     while (s->timeline->n_sections >> rows->shift >= ROWS) rows->shift++;
     rows->n_rows = (s->timeline->n_sections >> rows->shift) + 1;
@@ -171,38 +172,42 @@ static bool rows_make(arn_skyline *s, arn_region *region) {
     rows->left = arn_region_allocate(region, rows->n_words, sizeof *rows->left);
     rows->starts = arn_region_allocate(region, words, sizeof *rows->starts);
     rows->ends = arn_region_allocate(region, words, sizeof *rows->ends);
-    rows->first = arn_region_allocate(region, n, sizeof *rows->first);
-    rows->end = arn_region_allocate(region, n, sizeof *rows->end);
-    return rows->left && rows->starts && rows->ends && rows->first && rows->end;
+    return rows->left && rows->starts && rows->ends;
 }
 
-static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
+/* Groups by their ends: a counting sort. */
+static void sort_by_end(const arn_skyline *s, uint32_t *count, uint32_t *order) {
+    const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
+    const uint32_t *end = s->timeline->end;
+    memset(count, 0, (sections + 1) * sizeof *count);
+    for (uint32_t i = 0; i < n; i++) count[end[i]]++;
+    for (uint32_t k = 1; k <= sections; k++) count[k] += count[k - 1];
+    for (uint32_t i = n; i-- > 0;) order[--count[end[i]]] = i;
+}
 
-/* A counting sort by the first section. */
+/* And then by the first section. */
 static bool starts_make(arn_skyline *s, arn_region *region) {
     start_list *list = &s->starts;
     const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
+    list->n_leaves = 1;
+    while (list->n_leaves < sections) list->n_leaves *= 2;
     list->begin = arn_region_allocate(region, (size_t)sections + 2, sizeof *list->begin);
     list->end = arn_region_allocate(region, n, sizeof *list->end);
     list->rank = arn_region_allocate(region, n, sizeof *list->rank);
     list->next = arn_region_allocate(region, (size_t)n + 1, sizeof *list->next);
     list->slot = arn_region_allocate(region, n, sizeof *list->slot);
-    list->earliest = arn_region_allocate(region, (size_t)sections + 1, sizeof *list->earliest);
+    list->earliest =
+        arn_region_allocate(region, 2 * (size_t)list->n_leaves, sizeof *list->earliest);
     if (!list->begin || !list->end || !list->rank || !list->next || !list->slot || !list->earliest)
         return false;
-    for (uint32_t k = 0; k < sections + 2; k++) list->begin[k] = 0;
+    sort_by_end(s, list->begin, list->next);
+    memset(list->begin, 0, ((size_t)sections + 2) * sizeof *list->begin);
     for (uint32_t i = 0; i < n; i++) list->begin[s->timeline->first[i] + 2]++;
     for (uint32_t k = 2; k < sections + 2; k++) list->begin[k] += list->begin[k - 1];
-    for (uint32_t i = 0; i < n; i++) { /* which moves begin[k + 1] to the end of section k */
-        const uint32_t slot = list->begin[s->timeline->first[i] + 1]++;
+    for (uint32_t k = 0; k < n; k++) { /* which moves begin[k + 1] to the end of section k */
+        const uint32_t i = list->next[k], slot = list->begin[s->timeline->first[i] + 1]++;
         list->slot[i] = slot;
         list->end[slot] = s->timeline->end[i];
-    }
-    list->earliest[sections] = UINT32_MAX;
-    for (uint32_t k = sections, slot = n; k-- > 0;) {
-        list->earliest[k] = list->earliest[k + 1];
-        for (; slot > list->begin[k]; slot--)
-            list->earliest[k] = better(list->earliest[k], list->end[slot - 1]);
     }
     return true;
 }
@@ -214,70 +219,108 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
     s->groups = groups;
     s->timeline = timeline;
     s->in_rows = groups->n <= MOST_IN_ROWS;
-    s->rows.n_words = (s->in_rows ? groups->n : MOST_IN_ROWS) / 64 + 1;
     /* Plateaus never share a section. */
     const size_t most = timeline->n_sections;
     s->plateaus = arn_region_allocate(region, most, sizeof *s->plateaus);
     s->heap = arn_region_allocate(region, most, sizeof *s->heap);
     s->unused = arn_region_allocate(region, most, sizeof *s->unused);
-    if (!s->plateaus || !s->heap || !s->unused) return NULL;
-    const bool made = s->in_rows ? rows_make(s, region) : tree_make(s, region);
+    s->item = arn_region_allocate(region, groups->n, sizeof *s->item);
+    if (!s->plateaus || !s->heap || !s->unused || !s->item) return NULL;
+    const bool made = s->in_rows ? rows_make(s, region) : grid_make(s, region);
     return made && starts_make(s, region) ? s : NULL;
 }
 
-static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
-    uint32_t best = ARENAUT_NONE;
-    for (uint32_t k = leaf * LEAF; k < (leaf + 1) * LEAF; k++) {
-        if (t->rank[k] < best) best = t->rank[k];
-    }
-    return best;
+static uint32_t cell_of(const cell_grid *g, uint32_t first, uint32_t end) {
+    const uint32_t start = g->starts.of[first];
+    return start * g->width + g->ends.of[end - 1] - g->base[start];
 }
 
-static void rank_groups(box_tree *t, const uint32_t *order, uint32_t n) {
-    for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) t->rank[k] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < n; i++) t->rank[t->slot[order[i]]] = i;
-    for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
-        t->best[t->n_leaves + leaf] = best_in_leaf(t, leaf);
+static void push(stretches *x, uint32_t section, ranked group) {
+    const uint32_t k = x->of[section];
+    x->slot[x->begin[k] + x->count[k]++] = group;
+}
+
+static void rank_in_cells(arn_skyline *s, uint32_t n) {
+    cell_grid *g = &s->grid;
+    const size_t cells = (size_t)g->starts.n * g->width;
+    for (size_t k = 0; k < cells; k++) g->least[k] = ARENAUT_NONE;
+    for (uint32_t k = 0; k < g->starts.n; k++) g->starts.count[k] = g->starts.gone[k] = 0;
+    for (uint32_t k = 0; k < g->ends.n; k++) g->ends.count[k] = g->ends.gone[k] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const ranked group = {i, s->item[i].first, s->item[i].end};
+        push(&g->starts, group.first, group);
+        push(&g->ends, group.end - 1, group);
+        g->is_placed[i] = false;
     }
-    for (uint32_t node = t->n_leaves; node-- > 1;) {
-        t->best[node] = better(t->best[2 * node], t->best[2 * node + 1]);
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t *least = &g->least[cell_of(g, s->item[i].first, s->item[i].end)];
+        g->next[i] = *least;
+        *least = i;
+    }
+    for (size_t k = 0; k < cells; k++)
+        g->within[k] = k % g->width ? better(g->within[k - 1], g->least[k]) : g->least[k];
+}
+
+/* Drops those that are placed once they are more than half. */
+static void remove_from(stretches *x, const cell_grid *g, uint32_t section) {
+    const uint32_t k = x->of[section], count = x->count[k];
+    ranked *slot = &x->slot[x->begin[k]];
+    if (2 * ++x->gone[k] <= count) return;
+    x->count[k] = x->gone[k] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!g->is_placed[slot[i].rank]) slot[x->count[k]++] = slot[i];
     }
 }
 
-static void remove_group(box_tree *t, uint32_t group) {
-    const uint32_t slot = t->slot[group];
-    t->rank[slot] = ARENAUT_NONE;
-    uint32_t node = t->n_leaves + slot / LEAF;
-    t->best[node] = best_in_leaf(t, slot / LEAF);
-    for (node /= 2; node >= 1; node /= 2) {
-        t->best[node] = better(t->best[2 * node], t->best[2 * node + 1]);
+static void remove_group(cell_grid *g, uint32_t first, uint32_t end, uint32_t rank) {
+    uint32_t cell = cell_of(g, first, end), *least = &g->least[cell];
+    g->is_placed[rank] = true;
+    remove_from(&g->starts, g, first);
+    remove_from(&g->ends, g, end - 1);
+    if (*least != rank) return;
+    while (*least != ARENAUT_NONE && g->is_placed[*least]) *least = g->next[*least];
+    for (;; cell++) {
+        const uint32_t before = cell % g->width ? g->within[cell - 1] : ARENAUT_NONE;
+        const uint32_t within = better(before, g->least[cell]);
+        if (g->within[cell] == within) break;
+        g->within[cell] = within;
+        if ((cell + 1) % g->width == 0) break;
     }
 }
 
-/* The least rank of a group that lives within [first, end), below `than`. Looks into the
- * more promising child first; a node with all groups within needs no look inside. */
-static uint32_t best_within(arn_skyline *s, uint32_t node, uint32_t first, uint32_t end,
-                            uint32_t than) {
-    const box_tree *t = &s->tree;
-    const struct box *b = &t->box[node];
-    s->looked++;
-    if (t->best[node] >= than || b->max_first < first || b->min_end > end) return than;
-    if (b->min_first >= first && b->max_end <= end) return t->best[node];
-    if (node < t->n_leaves) {
-        const uint32_t near = t->best[2 * node] <= t->best[2 * node + 1] ? 2 * node : 2 * node + 1;
-        than = best_within(s, near, first, end, than);
-        return best_within(s, near ^ 1, first, end, than);
+/* The least rank of a group in stretch k that lives within [first, end), below `than`. */
+static uint32_t best_in_stretch(arn_skyline *s, const stretches *x, uint32_t k, uint32_t first,
+                                uint32_t end, uint32_t than) {
+    const ranked *begin = &x->slot[x->begin[k]], *stop = begin + x->count[k], *slot = begin;
+    for (; slot < stop && slot->rank < than; slot++) {
+        const bool is_within = (slot->first >= first) & (slot->end <= end); /* one jump */
+        if (is_within && !s->grid.is_placed[slot->rank]) than = slot->rank;
     }
-    const uint32_t slot = (node - t->n_leaves) * LEAF;
-    for (uint32_t k = slot; k < slot + LEAF; k++) {
-        if (t->rank[k] < than && t->first[k] >= first && t->end[k] <= end) than = t->rank[k];
-    }
+    s->looked += (uint64_t)(slot - begin);
     return than;
+}
+
+/* The least rank of a group that lives within [first, end). */
+static uint32_t best_within(arn_skyline *s, uint32_t first, uint32_t end) {
+    const cell_grid *g = &s->grid;
+    const uint32_t last = g->starts.of[end - 1], column = g->ends.of[end - 1];
+    const uint32_t start = g->starts.of[first];
+    const bool cuts_start = g->starts.from[start]<first, cuts_end = g->ends.from[column + 1]> end;
+    const uint32_t whole = column + !cuts_end; /* stretches of ends */
+    uint32_t best = ARENAUT_NONE;
+    for (uint32_t k = start + cuts_start; k <= last && g->base[k] < whole; k++) {
+        const uint32_t at = better(whole - g->base[k], g->width) - 1;
+        best = better(best, g->within[(size_t)k * g->width + at]);
+        s->looked++;
+    }
+    if (cuts_start) best = best_in_stretch(s, &g->starts, start, first, end, best);
+    if (cuts_end) best = best_in_stretch(s, &g->ends, column, first, end, best);
+    return best;
 }
 
 /* ---- the same by rows of bits ---- */
 
-static void rank_rows(arn_skyline *s, const uint32_t *order, uint32_t n) {
+static void rank_rows(arn_skyline *s, uint32_t n) {
     bit_rows *rows = &s->rows;
     const size_t width = rows->n_words, words = width * rows->n_rows;
     memset(rows->left, 0, width * sizeof *rows->left);
@@ -285,10 +328,8 @@ static void rank_rows(arn_skyline *s, const uint32_t *order, uint32_t n) {
     memset(rows->ends, 0, words * sizeof *rows->ends);
     rows->first_word = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t first = s->timeline->first[order[i]], end = s->timeline->end[order[i]];
+        const uint32_t first = s->item[i].first, end = s->item[i].end;
         const uint64_t bit = UINT64_C(1) << i % 64;
-        rows->first[i] = first;
-        rows->end[i] = end;
         rows->left[i / 64] |= bit;
         rows->starts[(first >> rows->shift) * width + i / 64] |= bit;
         rows->ends[((end - 1) >> rows->shift) * width + i / 64] |= bit;
@@ -308,23 +349,13 @@ static uint32_t best_in_rows(arn_skyline *s, uint32_t first, uint32_t end) {
         uint64_t bits = rows->left[w] & starts[w] & ends[w];
         for (; bits; bits &= bits - 1) {
             const uint32_t rank = 64 * w + arn_lowest_bit(bits);
-            if (rows->first[rank] >= first && rows->end[rank] <= end) return rank;
+            if (s->item[rank].first >= first && s->item[rank].end <= end) return rank;
         }
     }
     return ARENAUT_NONE;
 }
 
 /* ---- the same on a narrow plateau ---- */
-
-static void rank_starts(arn_skyline *s, const uint32_t *order, uint32_t n) {
-    start_list *list = &s->starts;
-    const uint32_t n_slots = s->groups->n;
-    for (uint32_t k = 0; k < n_slots; k++) list->rank[k] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < n; i++) list->rank[list->slot[order[i]]] = i;
-    list->next[n_slots] = n_slots;
-    for (uint32_t k = n_slots; k-- > 0;)
-        list->next[k] = list->rank[k] == ARENAUT_NONE ? list->next[k + 1] : k;
-}
 
 /* The first slot from `slot` on whose group is not placed. Halves the way for those who come
  * after (Tarjan, van Leeuwen 1984). */
@@ -336,44 +367,88 @@ static uint32_t next_left(start_list *list, uint32_t slot) {
     return slot;
 }
 
-/* As best_within, by a walk over the groups that start there. False if these are not few. */
-static bool best_of_few(arn_skyline *s, uint32_t first, uint32_t end, uint32_t *best) {
+static uint32_t earliest_end(start_list *list, uint32_t section) {
+    const uint32_t slot = next_left(list, list->begin[section]);
+    return slot < list->begin[section + 1] ? list->end[slot] : ARENAUT_NONE;
+}
+
+static void rank_starts(arn_skyline *s, uint32_t n) {
     start_list *list = &s->starts;
-    const uint32_t stop = list->begin[end], few = s->rows.n_words / WORDS_PER_START;
-    uint32_t slot = next_left(list, list->begin[first]), looked = 0;
-    *best = ARENAUT_NONE;
-    for (; slot < stop; slot = next_left(list, slot + 1)) {
-        if (looked++ == few) return false;
-        if (list->end[slot] <= end && list->rank[slot] < *best) *best = list->rank[slot];
+    const uint32_t n_slots = s->groups->n, sections = s->timeline->n_sections;
+    for (uint32_t k = 0; k < n_slots; k++) list->rank[k] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < n; i++) list->rank[list->slot[s->item[i].group]] = i;
+    list->next[n_slots] = n_slots;
+    for (uint32_t k = n_slots; k-- > 0;)
+        list->next[k] = list->rank[k] == ARENAUT_NONE ? list->next[k + 1] : k;
+    for (uint32_t k = 0; k < list->n_leaves; k++)
+        list->earliest[list->n_leaves + k] = k < sections ? earliest_end(list, k) : ARENAUT_NONE;
+    for (uint32_t k = list->n_leaves; k-- > 1;)
+        list->earliest[k] = better(list->earliest[2 * k], list->earliest[2 * k + 1]);
+}
+
+static void remove_start(start_list *list, uint32_t group, uint32_t section) {
+    const uint32_t slot = list->slot[group];
+    uint32_t node = list->n_leaves + section;
+    list->next[slot] = slot + 1;
+    list->earliest[node] = earliest_end(list, section);
+    for (node /= 2; node; node /= 2) {
+        const uint32_t end = better(list->earliest[2 * node], list->earliest[2 * node + 1]);
+        if (list->earliest[node] == end) break;
+        list->earliest[node] = end;
     }
-    s->looked += looked;
-    return true;
+}
+
+/* Whether any group lives within [first, end). */
+static bool has_within(const start_list *list, uint32_t first, uint32_t end) {
+    uint32_t low = first + list->n_leaves, high = end + list->n_leaves;
+    for (; low < high; low /= 2, high /= 2) {
+        if (low & 1 && list->earliest[low++] <= end) return true;
+        if (high & 1 && list->earliest[--high] <= end) return true;
+    }
+    return false;
+}
+
+/* As best_within, by a walk over the groups that start there. */
+static uint32_t best_of_few(arn_skyline *s, uint32_t first, uint32_t end) {
+    start_list *list = &s->starts;
+    const uint32_t stop = list->begin[end];
+    uint32_t slot = next_left(list, list->begin[first]), best = ARENAUT_NONE;
+    for (; slot < stop; slot = next_left(list, slot + 1)) {
+        s->looked++;
+        if (list->end[slot] <= end && list->rank[slot] < best) best = list->rank[slot];
+    }
+    return best;
 }
 
 /* ---- whichever is the least work ---- */
 
 static void rank_all(arn_skyline *s, const uint32_t *order, uint32_t n) {
-    if (s->in_rows) rank_rows(s, order, n);
-    else rank_groups(&s->tree, order, n);
-    rank_starts(s, order, n);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = order[k];
+        const arn_group *group = &s->groups->group[i];
+        s->item[k] =
+            (item){group->extent, group->align, i, s->timeline->first[i], s->timeline->end[i]};
+    }
+    if (s->in_rows) rank_rows(s, n);
+    else rank_in_cells(s, n);
+    rank_starts(s, n);
 }
 
 /* The rank of the group to place on a plateau; ARENAUT_NONE: none lives within it. */
 static uint32_t best_on(arn_skyline *s, const plateau *p) {
-    uint32_t rank;
+    const uint32_t *begin = s->starts.begin;
+    const uint32_t few = s->in_rows ? FEW : s->grid.starts.most / FEW_OF_STRETCH;
     s->looked = 0;
-    if (s->starts.earliest[p->first] > p->end) return ARENAUT_NONE;
-    const bool is_short = s->rows.n_words <= SHORT_ROW;
-    if (!is_short && best_of_few(s, p->first, p->end, &rank)) return rank;
+    if (!has_within(&s->starts, p->first, p->end)) return ARENAUT_NONE;
+    if (begin[p->end] - begin[p->first] <= few) return best_of_few(s, p->first, p->end);
     if (s->in_rows) return best_in_rows(s, p->first, p->end);
-    return best_within(s, 1, p->first, p->end, ARENAUT_NONE);
+    return best_within(s, p->first, p->end);
 }
 
-static void take_out(arn_skyline *s, uint32_t group, uint32_t rank) {
-    const uint32_t slot = s->starts.slot[group];
-    s->starts.next[slot] = slot + 1;
+static void take_out(arn_skyline *s, const item *placed, uint32_t rank) {
+    remove_start(&s->starts, placed->group, placed->first);
     if (s->in_rows) s->rows.left[rank / 64] &= ~(UINT64_C(1) << rank % 64);
-    else remove_group(&s->tree, group);
+    else remove_group(&s->grid, placed->first, placed->end, rank);
 }
 
 /* ---- the heap of plateaus ---- */
@@ -528,14 +603,13 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
             raise_to_neighbour(s, id);
             continue;
         }
-        const uint32_t i = order[rank];
-        const arn_group *group = &s->groups->group[i];
-        offset[i] = arn_aligned(p->height, group->align);
-        const uint64_t end = offset[i] + group->extent;
+        const item *next = &s->item[rank];
+        const uint64_t at = arn_aligned(p->height, next->align), end = at + next->extent;
+        offset[next->group] = at;
         if (end > limit) break;
         *top = arn_max_u64(*top, end);
-        take_out(s, i, rank);
-        build_on(s, id, s->timeline->first[i], s->timeline->end[i], end);
+        take_out(s, next, rank);
+        build_on(s, id, next->first, next->end, end);
         placed++;
     }
     return placed;
