@@ -9,27 +9,36 @@
 
 #include "core/checked.h"
 
+typedef struct node_heights {
+    uint64_t highest; /* below the node */
+    uint64_t floor;   /* all below it is at least so high */
+} node_heights;
+
 typedef struct heights {
-    uint64_t *highest; /* per node: below it */
-    uint64_t *floor;   /* per node: all below it is at least so high */
-    uint32_t n_leaves; /* from there on; node k is above 2k and 2k + 1 */
+    node_heights *node; /* node k is above 2k and 2k + 1 */
+    uint32_t n_leaves;  /* from there on */
 } heights;
+
+/* What is read of a group, for some that come one after another: their cache misses overlap. */
+typedef struct falling {
+    uint64_t extent, align;
+    uint32_t first, end;
+} falling;
+
+enum { FALLING = 64 };
 
 static bool heights_make(heights *h, uint32_t n_sections, arn_region *region) {
     h->n_leaves = 1;
     while (h->n_leaves < n_sections) h->n_leaves *= 2;
     const size_t n = 2 * (size_t)h->n_leaves;
-    h->highest = arn_region_allocate(region, n, sizeof *h->highest);
-    h->floor = arn_region_allocate(region, n, sizeof *h->floor);
-    if (!h->highest || !h->floor) return false;
-    memset(h->highest, 0, n * sizeof *h->highest);
-    memset(h->floor, 0, n * sizeof *h->floor);
-    return true;
+    h->node = arn_region_allocate(region, n, sizeof *h->node);
+    if (h->node) memset(h->node, 0, n * sizeof *h->node);
+    return h->node != NULL;
 }
 
 static uint64_t highest_floor_above(const heights *h, uint32_t leaf) {
     uint64_t height = 0;
-    for (uint32_t node = leaf; node; node /= 2) height = arn_max_u64(height, h->floor[node]);
+    for (uint32_t node = leaf; node; node /= 2) height = arn_max_u64(height, h->node[node].floor);
     return height;
 }
 
@@ -37,20 +46,20 @@ static uint64_t highest(const heights *h, uint32_t first, uint32_t end) {
     uint32_t low = first + h->n_leaves, high = end + h->n_leaves;
     uint64_t height = arn_max_u64(highest_floor_above(h, low), highest_floor_above(h, high - 1));
     for (; low < high; low /= 2, high /= 2) {
-        if (low & 1) height = arn_max_u64(height, h->highest[low++]);
-        if (high & 1) height = arn_max_u64(height, h->highest[--high]);
+        if (low & 1) height = arn_max_u64(height, h->node[low++].highest);
+        if (high & 1) height = arn_max_u64(height, h->node[--high].highest);
     }
     return height;
 }
 
 static void cover(heights *h, uint32_t node, uint64_t height) {
-    h->floor[node] = height;
-    h->highest[node] = height;
+    h->node[node].floor = height;
+    h->node[node].highest = height;
 }
 
 static void pull_up(heights *h, uint32_t leaf, uint64_t height) {
     for (uint32_t node = leaf / 2; node; node /= 2)
-        h->highest[node] = arn_max_u64(h->highest[node], height);
+        h->node[node].highest = arn_max_u64(h->node[node].highest, height);
 }
 
 static void raise(heights *h, uint32_t first, uint32_t end, uint64_t height) {
@@ -63,19 +72,29 @@ static void raise(heights *h, uint32_t first, uint32_t end, uint64_t height) {
     }
 }
 
-bool arn_settle(arn_workspace *space, uint64_t limit, uint64_t *top) {
-    const arn_groups *groups = &space->groups;
-    const arn_timeline *timeline = &space->timeline;
-    heights h;
-    if (!heights_make(&h, timeline->n_sections, &space->region)) return false;
-    *top = 0;
-    for (uint32_t k = 0; k < groups->n && *top <= limit; k++) {
+/* Looks up groups [from, end) of the order. */
+static void look_up(const arn_workspace *space, uint32_t from, uint32_t end, falling *next) {
+    for (uint32_t k = from; k < end; k++) {
         const uint32_t i = space->order[k];
-        const uint32_t first = timeline->first[i], end = timeline->end[i];
-        space->offset[i] = arn_aligned(highest(&h, first, end), groups->group[i].align);
-        const uint64_t rise = space->offset[i] + groups->group[i].extent;
-        raise(&h, first, end, rise);
-        *top = arn_max_u64(*top, rise);
+        const arn_group *group = &space->groups.group[i];
+        *next++ = (falling){group->extent, group->align, space->timeline.first[i],
+                            space->timeline.end[i]};
+    }
+}
+
+bool arn_settle(arn_workspace *space, uint64_t limit, uint64_t *top) {
+    const uint32_t n = space->groups.n;
+    falling next[FALLING];
+    heights h;
+    if (!heights_make(&h, space->timeline.n_sections, &space->region)) return false;
+    *top = 0;
+    for (uint32_t k = 0; k < n && *top <= limit; k++) {
+        if (k % FALLING == 0) look_up(space, k, n - k < FALLING ? n : k + FALLING, next);
+        const falling *f = &next[k % FALLING];
+        const uint64_t at = arn_aligned(highest(&h, f->first, f->end), f->align);
+        space->offset[space->order[k]] = at;
+        raise(&h, f->first, f->end, at + f->extent);
+        *top = arn_max_u64(*top, at + f->extent);
     }
     return true;
 }
