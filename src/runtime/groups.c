@@ -8,8 +8,8 @@ void arn_runtime_assign_groups(arenaut_iteration *it) {
     uint32_t *born = it->work[0], *dying = it->work[1], *free_group = it->work[2];
     uint32_t n_free = 0, died = 0;
     for (uint32_t i = 0; i < n; i++) born[i] = dying[i] = i;
-    arn_runtime_order_by_step(born, n, it->first);
-    arn_runtime_order_by_step(dying, n, it->last);
+    arn_runtime_order_by_step(born, n, it->first, free_group);
+    arn_runtime_order_by_step(dying, n, it->last, free_group);
     it->n_groups = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t slot = born[i];

@@ -98,8 +98,8 @@ void arn_runtime_assign_groups(arenaut_iteration *it);
 /* Counts `reused` anew, of the plan in force and of the storages that some value still has. */
 void arn_runtime_count_reused(arenaut_iteration *it);
 
-/* Sorts `order`, which holds numbers below n, by key, equal keys by number. In place. */
-void arn_runtime_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key);
-void arn_runtime_order_by_offset(uint32_t *order, uint32_t n, const size_t *key);
+/* Sorts `order`, which holds n rising numbers, by key, equal keys by number. */
+void arn_runtime_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key, uint32_t *scratch);
+void arn_runtime_order_by_offset(uint32_t *order, uint32_t n, const size_t *key, uint32_t *scratch);
 
 #endif

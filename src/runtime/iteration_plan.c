@@ -121,7 +121,7 @@ static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault 
     for (uint32_t s = 0; s < it->n_arena; s++) {
         if (it->most[s]) order[n++] = s;
     }
-    arn_runtime_order_by_step(order, n, it->first);
+    arn_runtime_order_by_step(order, n, it->first, live);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t s = order[i], at = lower_bound(it, live, n_live, it->next_offset[s]);
         const uint32_t met = find_overlap(it, live, n_live, at, s);
@@ -165,7 +165,7 @@ static uint32_t count_stretches(const arenaut_iteration *it) {
     uint32_t *order = it->work[0], stretches = 0;
     size_t end = 0;
     for (uint32_t i = 0; i < it->n_arena; i++) order[i] = i;
-    arn_runtime_order_by_offset(order, it->n_arena, it->offset);
+    arn_runtime_order_by_offset(order, it->n_arena, it->offset, it->work[1]);
     for (uint32_t i = 0; i < it->n_arena; i++) {
         const uint32_t s = order[i];
         const size_t bytes = it->planned[s];
