@@ -1,8 +1,8 @@
-/* mended-skyline: for a live loop, which is blocked meanwhile. A pass of the skyline; of few
- * buffers a few more in better orders, as long as the plan is more than 2 % above the bound; of
- * many the few places at which it is more than 1 % above it mended (search/mend.c). Where buffers
- * have lain before (hints), that plan is settled and mended first, which is enough if few sizes
- * have changed.
+/* mended-skyline: for a live loop, which is blocked meanwhile. A pass of the skyline, and as long
+ * as the plan is more than 2 % above the bound a few more, each of which begins where the last was
+ * too high; of many buffers the few places at which it is more than 1 % above it mended
+ * (search/mend.c). Where buffers have lain before (hints), that plan is settled and mended first,
+ * which is enough if few sizes have changed.
  *
  * O(n log n), and so many passes and so much work for mending that all mostly takes at most twice
  * as long as storage groups take through the same call. Problems that are not plain have the
@@ -15,8 +15,10 @@
 #include "planners/search/mend.h"
 
 enum {
+    PASSES = 8,
+    IDLE = 3,             /* passes without a better plan, which end them */
+    PLACED = 8000,        /* buffers in all passes but the first, about */
     FEW = 2000,           /* buffers: of these a pass finds more than mending in its time */
-    PASSES = 3,           /* of few */
     WORK_PER_BUFFER = 70, /* of many: see mend.h */
     WORK_PER_EFFORT = 128 /* is a unit of effort */
 };
@@ -26,7 +28,7 @@ typedef struct attempt {
     arn_meter *meter;
     uint64_t goal;   /* at or below this nothing is mended */
     uint64_t enough; /* nor, at or below this, is there another pass */
-    int passes;      /* at most */
+    uint64_t passes; /* at most */
     uint64_t work;   /* left for mending */
 } attempt;
 
@@ -92,9 +94,15 @@ static arenaut_status settle(attempt *a) {
     return top > limit ? ARENAUT_OK : mend(a, a->work / 2);
 }
 
-/* Squeaky wheel optimisation (Joslin, Clements 1999): groups that end too high come first. */
-static void promote(attempt *a) {
+/* The order of pass k: by the letters; then first what was too high; then by the letters, with what
+ * the last plans say in place of loads. */
+static void order_for_pass(attempt *a, uint64_t k, const char *letters, uint64_t *height) {
     arn_workspace *space = &a->space;
+    if (k) arn_orders_blame(&space->orders, space->offset, height);
+    if (k != 1) {
+        arn_orders_sort(&space->orders, letters, space->order);
+        return;
+    }
     for (uint32_t i = 0; i < space->groups.n; i++)
         space->orders.key[i] = space->offset[i] + space->groups.group[i].extent <= a->goal;
     arn_sort_by_key(space->order, space->groups.n, space->orders.key, space->orders.scratch);
@@ -102,14 +110,19 @@ static void promote(attempt *a) {
 
 static arenaut_status fill(attempt *a, const arenaut_planner *self) {
     const arn_pass *pass = self->data;
-    arenaut_cost cost;
-    arn_orders_sort(&a->space.orders, pass->letters, a->space.order);
-    for (int k = 0; k == 0 || (k < a->passes && !is_within(a, a->enough)); k++) {
-        if (k) promote(a);
-        arenaut_status st =
-            arn_place_by_skyline(&a->space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
+    arn_workspace *space = &a->space;
+    uint64_t *height =
+        arn_region_allocate(&space->region, space->timeline.n_sections, sizeof *height);
+    uint64_t best = UINT64_MAX;
+    if (!height) return arn_no_memory(a->meter->planning->err);
+    for (uint64_t k = 0, idle = 0; k < a->passes && idle < IDLE; k++) {
+        arenaut_cost cost;
+        order_for_pass(a, k, pass->letters, height);
+        arenaut_status st = arn_place_by_skyline(space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
         if (st == ARENAUT_OK && arn_is_plan(cost)) st = mend(a, a->work);
-        if (st != ARENAUT_OK || !arn_is_plan(cost)) return st;
+        if (st != ARENAUT_OK || !arn_is_plan(cost) || is_within(a, a->enough)) return st;
+        idle = a->meter->best.total < best ? 0 : idle + 1;
+        best = a->meter->best.total;
     }
     return ARENAUT_OK;
 }
@@ -138,7 +151,7 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     attempt a = {.meter = meter,
                  .goal = above_bound(meter, 1),
                  .enough = above_bound(meter, 2),
-                 .passes = n < FEW ? PASSES : 1,
+                 .passes = arn_min_u64(PASSES, 1 + PLACED / (n + 1)),
                  .work = n < FEW ? 0 : n * WORK_PER_BUFFER};
     bool is_plain = false;
     arenaut_status st = ARENAUT_OK;
@@ -157,6 +170,6 @@ const arenaut_planner arn_planner_mended_skyline = {
     .summary = "skyline, then the few places that are too high anew, in little time",
     .handles = ARENAUT_FEATURE_ALL,
     .run = arn_row_run,
-    .data = &(const arn_pass){"TWA", 0, true, {.fit = ARN_FIRST_FIT}},
+    .data = &(const arn_pass){"TWZ", 0, true, {.fit = ARN_FIRST_FIT}},
     .attempt = &(const arn_attempt){.turn = 9, .make = make},
 };

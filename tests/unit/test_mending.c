@@ -69,7 +69,7 @@ TEST(hundreds_of_long_lives_come_nearer_to_the_bound_in_other_orders) {
         arenaut_plan_free(mended);
         arenaut_problem_free(problem);
     }
-    assert_true(more < 2.25 && more < once - 0.5);
+    assert_true(more < 1.8 && more < once - 0.9);
 }
 
 /* Memory that is asked for behind a stop. */

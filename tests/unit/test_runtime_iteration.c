@@ -403,14 +403,15 @@ static size_t plan_many(uint32_t n, arenaut_iteration_planner *planner) {
     return arena;
 }
 
-/* Steps are counted, as time is not: a few for each value. Instructions are in test_replan.py. */
+/* Steps are counted, as time is not: a few for each value in each of at most eight passes.
+ * Instructions are in test_replan.py. */
 TEST(a_plan_for_a_live_loop_is_not_searched_for) {
     static const uint32_t count[] = {50, 500, 5000};
     for (size_t i = 0; i < COUNT_OF(count); i++) {
         const arenaut_plan_options asked = {.effort = 200000};
         arenaut_iteration_planner live = {0}, offline = {.options = &asked};
         const size_t arena = plan_many(count[i], &live);
-        assert_true(live.effort <= 12 * count[i]);
+        assert_true(live.effort <= 8 * 4 * count[i]);
         assert_true(arena >= live.lower_bound && arena <= plan_many(count[i], NULL));
         if (count[i] > 500) continue;
         assert_true(plan_many(count[i], &offline) <= arena); /* who has time may have it */

@@ -82,11 +82,28 @@ enum { KEYS = 3 };
 
 /* Maxima over sections: leaves from n_leaves on, node k above 2k and 2k + 1. */
 static void build_load_tree(arn_orders *orders) {
-    const arn_timeline *t = orders->timeline;
     uint64_t *tree = orders->load_tree;
-    const uint32_t leaves = orders->n_leaves;
-    for (uint32_t k = 0; k < leaves; k++) tree[leaves + k] = k < t->n_sections ? t->load[k] : 0;
-    for (uint32_t k = leaves; k-- > 1;) tree[k] = arn_max_u64(tree[2 * k], tree[2 * k + 1]);
+    for (uint32_t k = orders->n_leaves; k-- > 1;)
+        tree[k] = arn_max_u64(tree[2 * k], tree[2 * k + 1]);
+}
+
+static void start_from_loads(arn_orders *orders) {
+    const arn_timeline *t = orders->timeline;
+    for (uint32_t k = 0; k < orders->n_leaves; k++)
+        orders->load_tree[orders->n_leaves + k] = k < t->n_sections ? t->load[k] : 0;
+    build_load_tree(orders);
+}
+
+void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t *height) {
+    const arn_timeline *t = orders->timeline;
+    uint64_t *load = orders->load_tree + orders->n_leaves;
+    memset(height, 0, t->n_sections * sizeof *height);
+    for (uint32_t i = 0; i < orders->groups->n; i++) {
+        const uint64_t end = offset[i] + orders->groups->group[i].extent;
+        for (uint32_t k = t->first[i]; k < t->end[i]; k++) height[k] = arn_max_u64(height[k], end);
+    }
+    for (uint32_t k = 0; k < t->n_sections; k++) load[k] = load[k] / 2 + height[k] / 2;
+    build_load_tree(orders);
 }
 
 static uint64_t highest_load(const arn_orders *orders, uint32_t group) {
@@ -156,7 +173,7 @@ bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_tim
         arn_region_allocate(region, (size_t)orders->n_leaves * 2, sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
     if (!orders->load_tree || !orders->started || !arn_orders_fork(orders, region)) return false;
-    build_load_tree(orders);
+    start_from_loads(orders);
     count_starts(orders);
     return true;
 }

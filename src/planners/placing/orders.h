@@ -45,6 +45,12 @@ bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_tim
 /* Lets a copy of the struct be used beside the original. False if there is no memory. */
 bool arn_orders_fork(arn_orders *copy, arn_region *region);
 
+/* Squeaky wheel optimisation (Joslin, Clements 1999): for T, the load of a section moves half way
+ * to the height that a plan with these offsets has there, so that groups come earlier which live
+ * where it is too high. `height` is scratch memory, one of each section. No fork may be in use.
+ * O(the sum of the lives in sections). */
+void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t *height);
+
 /* Writes all groups in that order, fixed ones first in the order of their numbers. O(n log n). */
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order);
 

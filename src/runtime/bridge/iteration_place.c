@@ -1,7 +1,7 @@
 /* Planning for iterations: storages become the buffers of a problem, any planner solves it,
  * and the checker looks at the answer before the runtime believes it. A plan that is made while an
  * executor waits costs about as much as its problem and its check: the plan in force with the new
- * sizes where that is near the bound, else one pass of the skyline, mended. */
+ * sizes where that is near the bound, else passes of the skyline, mended. */
 #include <inttypes.h>
 
 #include <arenaut/check.h>
