@@ -8,7 +8,7 @@
 
 #include "planners/exact/exact.h"
 
-enum { MOST_BUFFERS = 16, EFFORT = 1 << 22 };
+enum { MOST_BUFFERS = 16, EFFORT = 1 << 18 };
 
 static arenaut_verdict never_stop(void *context) {
     (void)context;
@@ -29,22 +29,27 @@ static void assert_placed(const arenaut_problem *p, const arn_exact_output *out)
     arenaut_plan_free(plan);
 }
 
+static void search(const arenaut_problem *p, uint64_t together, uint32_t without, uint64_t seed,
+                   arn_exact_output *out) {
+    const arn_exact_input in = {.problem = p,
+                                .arena = ARENAUT_UNPLACED,
+                                .effort = EFFORT,
+                                .seed = seed,
+                                .together = together,
+                                .without = without};
+    arn_poll poll = {.callback = never_stop};
+    arenaut_error err = {0};
+    assert_ok(arn_exact_run(&in, &poll, out, &err), err);
+    if (out->improved) assert_placed(p, out);
+}
+
 /* Runs are apart from the first one on. Returns whether the search came to an end: what it says is
  * true in any case. */
 static bool search_rightly(const arenaut_problem *p, uint32_t without, uint64_t seed) {
     uint64_t offset[MOST_BUFFERS] = {0};
     arn_exact_output out = {.offset = offset};
     const uint64_t arena = obvious_arena(p);
-    const arn_exact_input in = {.problem = p,
-                                .arena = ARENAUT_UNPLACED,
-                                .effort = EFFORT,
-                                .seed = seed,
-                                .together = 1,
-                                .without = without};
-    arn_poll poll = {.callback = never_stop};
-    arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &poll, &out, &err), err);
-    if (out.improved) assert_placed(p, &out);
+    search(p, 1, without, seed, &out);
     if (arena != ARENAUT_UNPLACED) assert_true(out.bound <= arena);
     if (out.stopped_by != ARENAUT_STOP_PROOF) return false;
     assert_int_equal(out.arena, arena);
@@ -59,7 +64,7 @@ static const problem_shape shapes[] = {
 
 TEST(runs_apart_and_a_proof_in_pieces_find_the_optimum) {
     rng r = {1602};
-    for (uint32_t k = 0; k < drawn(400) * COUNT_OF(shapes); k++) {
+    for (uint32_t k = 0; k < drawn(2000) * COUNT_OF(shapes); k++) {
         arenaut_problem *p = random_problem(&r, &shapes[k % COUNT_OF(shapes)]);
         assert_true(search_rightly(p, 0, k));
         arenaut_problem_free(p);
@@ -68,13 +73,37 @@ TEST(runs_apart_and_a_proof_in_pieces_find_the_optimum) {
 
 TEST(no_technique_decides_what_is_proven) {
     rng r = {1604};
-    for (uint32_t k = 0; k < drawn(40) * COUNT_OF(shapes); k++) {
+    uint32_t searches = 0, ended = 0;
+    for (uint32_t k = 0; k < drawn(200) * COUNT_OF(shapes); k++) {
         arenaut_problem *p = random_problem(&r, &shapes[k % COUNT_OF(shapes)]);
         for (uint32_t t = 0; t < ARN_EXACT_TECHNIQUES; t++) {
-            /* Without a growing proof there is none of an arena above the bound. */
-            const bool ends = search_rightly(p, 1u << t, k);
-            assert_true(ends || t == ARN_EXACT_PROOFS);
+            searches++;
+            ended += search_rightly(p, 1u << t, k);
         }
         arenaut_problem_free(p);
     }
+    assert_true(ended >= searches - searches / 100);
+}
+
+/* Of problems that are too large for a search of all addresses, the proof in pieces and one with
+ * all runs together say the same; and there are some that end with neither but by the growing
+ * proof. */
+TEST(a_proof_in_pieces_says_what_one_in_a_run_says) {
+    const problem_shape shape = {MOST_BUFFERS, 12, 40, ARENAUT_FEATURE_ALIGNMENT};
+    rng r = {1605};
+    uint32_t by_the_growing_proof = 0;
+    for (uint32_t k = 0; k < 100; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        uint64_t together[MOST_BUFFERS] = {0}, apart[MOST_BUFFERS] = {0};
+        arn_exact_output one = {.offset = together}, other = {.offset = apart};
+        search(p, UINT64_MAX, 0, k, &one);
+        search(p, 1, 0, k, &other);
+        assert_int_equal(one.stopped_by, ARENAUT_STOP_PROOF);
+        assert_int_equal(other.stopped_by, ARENAUT_STOP_PROOF);
+        assert_int_equal(one.arena, other.arena);
+        search(p, 1, 1u << ARN_EXACT_PROOFS, k, &other);
+        by_the_growing_proof += other.stopped_by != ARENAUT_STOP_PROOF;
+        arenaut_problem_free(p);
+    }
+    assert_true(by_the_growing_proof > 0);
 }
