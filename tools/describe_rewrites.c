@@ -78,8 +78,9 @@ static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     text_put(out, "); ");
     if (has_budget) text_put(out, "no sequence that fits");
     else {
+        const uint64_t proven = r->certificate->budget;
         text_printf(out, "with cheap ops, no sequence of at most %s live bytes",
-                    with_commas(r->certificate->budget).text);
+                    with_commas(proven < r->after ? proven : r->after).text);
     }
     text_printf(out, " adds less than %.3f ms (", milliseconds(r->bound));
     put_percent(r->bound, r->base, out);

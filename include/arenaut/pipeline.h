@@ -141,7 +141,8 @@ typedef struct arenaut_recomputed {
     uint64_t base, added;         /* time of all ops, each once, and of the copies */
     uint64_t bound;     /* no sequence of the ops that keeps `kept` adds less time; checked. 0 if
                          * `floor` is above it, so that there is none */
-    uint64_t kept;      /* the budget; `after` if there is none */
+    uint64_t kept;      /* the budget; if there is none, the lowest peak that the search found,
+                         * which ops in another order may go below */
     uint64_t floor;     /* no arena is smaller, whatever is rematerialized; checked */
     const char *device; /* for which time is modelled; NULL: it was given. Static, or borrowed */
     bool fits;          /* the arena keeps the budget, by this sequence or without any */

@@ -28,13 +28,20 @@ static arenaut_status transform_program(arenaut_pipeline *p, arenaut_error *err)
     return st == ARENAUT_OK ? arn_state_rematerialization(p, err) : st;
 }
 
+/* The search knew the peak before ops were ordered, and before passes had seen the copies. */
+static arenaut_status lower(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_lower_transformed(p, err);
+    if (st != ARENAUT_OK || p->recomputed.n_ops == 0) return st;
+    st = arn_pipeline_measure_alive(p, p->problem, &p->recomputed.after, err);
+    return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
+}
+
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_READ, ARN_PIPELINE_READ, err);
     if (st != ARENAUT_OK) return st;
     arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
     if (p->document.program) st = transform_program(p, err);
-    st = st == ARENAUT_OK ? arn_pipeline_lower_transformed(p, err)
-                          : arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
+    st = st == ARENAUT_OK ? lower(p, err) : arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
     return st;
 }

@@ -58,23 +58,12 @@ static arenaut_outcome outcome_in_model(const arenaut_pipeline *p, bool force) {
     return given == ARENAUT_GIVEN_OURS ? ARENAUT_OUTCOME_HELD : ARENAUT_OUTCOME_NO_SMALLER;
 }
 
-/* Bytes alive at once, each value from its op to its last reader. */
-static arenaut_status measure_alive(const arenaut_pipeline *p, const arenaut_problem *problem,
-                                    uint64_t *bytes, arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    arenaut_peak peak = {0};
-    const arenaut_status st = arenaut_peak_find(problem, allocator, &peak, err);
-    *bytes = peak.live_bytes - peak.shared_bytes;
-    arenaut_peak_free(&peak, allocator);
-    return st;
-}
-
 /* The bytes that the runtime itself needs for a problem. */
 static arenaut_status measure_in_runtime(const arenaut_pipeline *p, const arenaut_problem *problem,
                                          uint64_t *bytes, arenaut_error *err) {
     arenaut_plan *plan = NULL;
     arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
-    if (p->target->plans_nothing) return measure_alive(p, problem, bytes, err);
+    if (p->target->plans_nothing) return arn_pipeline_measure_alive(p, problem, bytes, err);
     const arenaut_status st =
         arn_pipeline_run_incumbent(p, &own, p->target->incumbent, problem, &plan, err);
     if (st == ARENAUT_OK) *bytes = plan->total;
@@ -106,7 +95,8 @@ static arenaut_status find_outcome_of_rewrite(const arenaut_pipeline *p, bool fo
     if (!p->baseline.plan || force) return ARENAUT_OK;
     arenaut_status st = ARENAUT_OK;
     before = p->baseline.plan->total;
-    if (p->target->plans_nothing) st = measure_alive(p, p->baseline.problem, &before, err);
+    if (p->target->plans_nothing)
+        st = arn_pipeline_measure_alive(p, p->baseline.problem, &before, err);
     if (st == ARENAUT_OK) st = measure_rewritten(p, &after, err);
     if (st == ARENAUT_OK && after > before) *outcome = ARENAUT_OUTCOME_LARGER;
     return st;

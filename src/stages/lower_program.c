@@ -326,3 +326,13 @@ arenaut_status arn_pipeline_lower_transformed(arenaut_pipeline *p, arenaut_error
     p->result.plan = NULL;
     return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
 }
+
+arenaut_status arn_pipeline_measure_alive(const arenaut_pipeline *p, const arenaut_problem *problem,
+                                          uint64_t *bytes, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    arenaut_peak peak = {0};
+    const arenaut_status st = arenaut_peak_find(problem, allocator, &peak, err);
+    *bytes = peak.live_bytes - peak.shared_bytes;
+    arenaut_peak_free(&peak, allocator);
+    return st;
+}

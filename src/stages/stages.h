@@ -130,6 +130,9 @@ arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_input
                                   arenaut_lowering **lowering, arenaut_error *err);
 /* Passes, lowering and overrides: fills in the pipeline's lowering and problem. */
 arenaut_status arn_pipeline_lower_transformed(arenaut_pipeline *p, arenaut_error *err);
+/* Bytes alive at once, each value from its op to its last reader. */
+arenaut_status arn_pipeline_measure_alive(const arenaut_pipeline *p, const arenaut_problem *problem,
+                                          uint64_t *bytes, arenaut_error *err);
 
 /* Fills in which kernels are planned for: those of the options, else those that the mark of a plan
  * in the file names, else the target's own. */

@@ -150,6 +150,30 @@ def test_a_percentage_is_of_the_arena_in_which_each_op_runs_once(arenaut, arenau
     assert f"nothing fits {once // 2:,} bytes" in impossible.stderr and "(proven)" in impossible.stderr
 
 
+def narrow_gradients():
+    """Repetitions lower the peak to 1,280 bytes, and another order of what there is then to 1,216."""
+    sizes = {"x": 128, "a": 128, "b": 128, "c": 384, "d": 128, "e": 384, "f": 384, "loss": 64, "dc": 384,
+             "dd": 128, "df": 384, "de": 384, "da": 128, "db": 128}
+    ops = [("RELU", "x", "a"), ("RELU", "x", "b"), ("CONV", "x", "c"), ("RELU", "b", "d"), ("ADD", "x a", "e"),
+           ("RELU", "e", "f"), ("LOSS", "c d f", "loss"), ("GRADIENT", "loss c", "dc"), ("GRADIENT", "loss d", "dd"),
+           ("GRADIENT", "loss f", "df"), ("GRADIENT", "df e", "de"), ("GRADIENT", "de", "da"),
+           ("GRADIENT", "dd b", "db")]
+    return {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["loss"],
+            "tensors": [{"name": name, "bytes": size} for name, size in sizes.items()],
+            "ops": [{"name": name, "inputs": reads.split(), "outputs": [made], "pure": True} for name, reads, made in ops]}
+
+
+def test_the_peak_that_is_told_is_that_of_the_order_that_is_planned(arenaut, arenaut_json, tmp_path):
+    path = tmp_path / "narrow.json"
+    path.write_text(json.dumps(narrow_gradients()))
+    flags = ("plan", path, "--recompute", "on", "--reorder", "on")
+    told = arenaut_json(*flags)
+    assert told["recompute"]["added_ops"] > 0
+    assert told["recompute"]["after"] == told["peak"]["live_bytes"] == told["result"]["arena"] == 1216
+    said = arenaut(*flags).stdout
+    assert "peak of 1,216 live bytes instead of" in said and "no sequence of at most 1,216 live bytes" in said
+
+
 def waiting_branches():
     """t2 and t3 are alive together with t0 in the order of the file, and t3 need not be."""
     sizes, ops = [64, 64, 32, 128, 32], [("Neg", [0], [1, 2]), ("CONV_2D", [2], [3]), ("Neg", [2, 0], [4])]
