@@ -9,6 +9,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "rewrite/find_within.h"
 #include "rewrite/rematerialize/remat_cost.h"
 #include "rewrite/rematerialize/remat_moments.h"
 #include "rewrite/rematerialize/remat_sequence.h"
@@ -327,6 +328,16 @@ static void draw_step(rng *r, step *x) {
                                          .size = x->size,
                                          .maker = x->maker,
                                          .reads = x->reads};
+}
+
+/* Peaks below that of the bisection are searched for with a part of the effort alone. */
+TEST(the_lowest_peak_takes_no_more_than_half_of_the_effort) {
+    rng r = {65};
+    step x;
+    draw_step(&r, &x);
+    arenaut_rematerialization *found = find(&x.problem, 0);
+    assert_true(found->effort <= arn_remat_default_effort() / 2);
+    arenaut_rematerialization_free(found);
 }
 
 /* A state of a gap, of any kind. */

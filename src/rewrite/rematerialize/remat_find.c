@@ -156,7 +156,7 @@ static bool search_moved(finder *f, uint64_t budget) {
     const arn_remat_multistart *given = &f->in[GIVEN];
     arn_remat_multistart *moved = &f->in[MOVED];
     if (f->n_orders < ORDERS || arn_remat_multistart_is_close(given)) return true;
-    if (moved->sequence.effort >= moved->effort) return true;
+    if (arn_remat_is_over(&moved->search)) return true;
     const uint32_t op = given->bounds.op;
     moved->other = given->best.fits ? given->best.added : 0;
     moved->bounds.budget = budget;
@@ -165,6 +165,14 @@ static bool search_moved(finder *f, uint64_t budget) {
     moved->bounds.byte_price = given->bounds.byte_price;
     moved->bounds.time_price = given->bounds.time_price;
     return search_exactly(f, moved, budget);
+}
+
+/* From now on no more than was spent by now, or a part of the whole where that was little. */
+static void limit_to_as_much(arn_remat_multistart *x) {
+    enum { PARTS = 4 };
+    const uint64_t spent = x->sequence.effort;
+    const uint64_t most = spent + arn_max_u64(spent, x->effort / PARTS);
+    x->search.limit = arn_min_u64(x->search.limit, most);
 }
 
 /* Repair passes over some peaks, and bisection over those below one that was not reached: lower
@@ -176,15 +184,19 @@ static bool search_below(finder *f) {
     arenaut_rematerialization *r = f->r;
     const uint64_t part = (r->peak - arn_min_u64(r->floor, r->peak)) / PARTS;
     uint64_t down = x->unit;
+    for (uint32_t i = 0; i < f->n_orders; i++) limit_to_as_much(&f->in[i]);
     while (r->peak > r->floor && !arn_remat_is_over(&x->search)) {
         const uint64_t was = r->peak;
         r->budget = was - arn_min_u64(down, was - r->floor);
         r->fits = false;
         arn_remat_bound_time(&x->bounds, r->budget, x->load, TRIES_OF_RUNG);
-        if (!search_exactly(f, x, r->budget) || !search_moved(f, r->budget)) return false;
+        x->other = 1; /* no more is asked of a sequence than to fit */
+        if (!search_exactly(f, x, r->budget)) return false;
+        if (r->peak == was && !search_moved(f, r->budget)) return false;
         if (r->peak == was && r->budget == r->floor) break;
         down = r->peak < was ? x->unit : down + arn_max_u64(part, x->unit);
     }
+    x->other = 0;
     r->budget = 0;
     return true;
 }
