@@ -7,6 +7,8 @@
 #include "support/thorough.h"
 
 #include "planners/exact/exact.h"
+#include "planners/exact/item_model.h"
+#include "planners/exact/packing_search.h"
 
 enum { MOST_BUFFERS = 16, EFFORT = 1 << 18 };
 
@@ -106,4 +108,61 @@ TEST(a_proof_in_pieces_says_what_one_in_a_run_says) {
         arenaut_problem_free(p);
     }
     assert_true(by_the_growing_proof > 0);
+}
+
+/* ---- broken off ---- */
+
+static arenaut_verdict stop(void *context) {
+    (void)context;
+    return ARENAUT_INTERRUPTED;
+}
+
+static bool always_go_on(void *context) {
+    (void)context;
+    return true;
+}
+
+/* A run that is broken off after so many operations between nodes; then one that is not, from what
+ * the first one has left. */
+static void break_off(arn_exact_tree *t, arn_poll *poll, uint64_t operations, int64_t capacity) {
+    poll->callback = stop;
+    poll->counted = ARN_POLL_EVERY - operations;
+    arn_exact_tree_run(t, capacity, 500);
+    poll->callback = never_stop;
+    poll->counted = 0;
+    poll->verdict = ARENAUT_GO_ON;
+    t->visited = 0;
+    assert_int_equal(t->state.n_trail, 0);
+    for (uint32_t c = 0; c < t->state.model->n_cliques; c++) {
+        assert_int_equal(t->state.load[c], t->state.model->load[c]);
+    }
+}
+
+/* Groups are placed item by item, so that a move may be broken off when some of them are. */
+TEST(a_run_may_be_broken_off_within_a_move) {
+    const problem_shape shape = {60, 9, 30, ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_GAPS};
+    rng r = {1606};
+    uint32_t tied = 0;
+    for (uint32_t k = 0; k < 40; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        arn_poll poll = {.callback = never_stop};
+        const arn_exact_case in = {{.problem = p, .arena = ARENAUT_UNPLACED, .poll = &poll}, NULL};
+        arenaut_error err = {0};
+        arn_exact_model model;
+        arn_exact_tree tree;
+        arn_region region;
+        assert_ok(arn_exact_model_make(&in, &model, &err), err);
+        arn_region_init(&region, NULL);
+        assert_ok(arn_exact_tree_init(&tree, &model, 1 << 10, &region, &err), err);
+        tree.go_on = always_go_on;
+        tied += model.tied;
+        for (uint64_t operations = 1; operations < 4000; operations += 1 + operations / 20) {
+            tree.style.look_ahead = operations % 2;
+            break_off(&tree, &poll, operations, model.bound);
+        }
+        arn_region_free(&region);
+        arn_exact_model_free(&model);
+        arenaut_problem_free(p);
+    }
+    assert_true(tied > 20);
 }

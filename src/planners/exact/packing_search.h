@@ -86,7 +86,8 @@ typedef struct arn_exact_state {
     uint32_t *candidate;
     int64_t *next;
 
-    uint32_t overfull; /* the clique in which the last move that failed did not fit, */
+    uint32_t overfull; /* the clique in which the last move that failed did not fit, of one that was
+                        * broken off any clique; */
     bool item_failed;  /* or rather an item by itself, in that clique */
     uint64_t work;     /* elementary operations so far, see ARN_EXACT_OPERATIONS_PER_EFFORT */
 } arn_exact_state;

@@ -141,8 +141,7 @@ static uint64_t lot_of(const arn_exact_state *s, uint32_t clique) {
     return scramble(((uint64_t)clique + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-static void blame(arn_exact_state *s, uint32_t clique) {
-    const bool first = s->overfull == ARENAUT_NONE;
+static void blame(arn_exact_state *s, uint32_t clique, bool first) {
     if (first || lot_of(s, clique) < lot_of(s, s->overfull)) s->overfull = clique;
 }
 
@@ -152,11 +151,10 @@ static bool find_floors(arn_exact_state *s, bool fits, const filled *below) {
     const uint32_t n = fits ? s->n_dirty : 0;
     s->item_failed = !fits;
     s->n_dirty = 0;
-    if (fits) s->overfull = ARENAUT_NONE;
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t c = s->dirty[k];
         if (find_floor(s, c, least_floor(s, below, c))) continue;
-        blame(s, c);
+        blame(s, c, fits);
         fits = false;
     }
     return fits;
