@@ -239,7 +239,7 @@ static void make_run(runner *r) {
 }
 
 /* Goes on with the growing proof. */
-static void make_slice(runner *r) {
+static void make_piece(runner *r) {
     if (!r->goes_on) begin_tree(r);
     r->verdict = arn_exact_tree_go_on(&r->tree, r->run.limit - r->search->proof_nodes);
 }
@@ -276,7 +276,7 @@ static void number_run(search *x, runner *r, uint64_t most_work) {
 }
 
 /* The growing proof goes on, or the next one begins. */
-static void begin_slice(search *x, runner *r) {
+static void begin_piece(search *x, runner *r) {
     number_run(x, r, work_for_proof(x));
     r->goes_on = x->proving && r->run.capacity == x->schedule.target;
     if (!r->goes_on) {
@@ -316,12 +316,12 @@ static void make_runs(void *context, uint32_t index) {
     search *x = context;
     arn_threads_lock(&x->threads);
     while (may_begin(x)) {
-        const bool is_slice = x->n_begun == 0 && work_for_proof(x) > 0;
-        runner *r = &x->runner[is_slice ? 0 : index + x->apart];
-        if (is_slice) begin_slice(x, r);
+        const bool is_piece = x->n_begun == 0 && work_for_proof(x) > 0;
+        runner *r = &x->runner[is_piece ? 0 : index + x->apart];
+        if (is_piece) begin_piece(x, r);
         else begin_run(x, r);
         arn_threads_unlock(&x->threads);
-        if (is_slice) make_slice(r);
+        if (is_piece) make_piece(r);
         else if (x->apart) make_run_apart(r);
         else make_run(r);
         arn_threads_lock(&x->threads);
@@ -418,8 +418,8 @@ static uint32_t runs_of_batch(const search *x) {
     return part < LEAST_RUNS ? LEAST_RUNS : (uint32_t)part;
 }
 
-/* The growing proof after its slice, which counts: whether it is over. */
-static void end_slice(search *x) {
+/* The growing proof after its piece, which counts: whether it is over. */
+static void end_piece(search *x) {
     const runner *r = &x->runner[0];
     x->proof_work += x->result[0].work;
     x->proof_nodes += x->result[0].nodes;
@@ -430,7 +430,7 @@ static void end_slice(search *x) {
 }
 
 static void make_batch(search *x) {
-    const bool is_sliced = work_for_proof(x) > 0;
+    const bool has_piece = work_for_proof(x) > 0;
     forget_broken_off(x);
     x->most_runs = runs_of_batch(x);
     x->n_begun = x->n_in_order = 0;
@@ -452,7 +452,7 @@ static void make_batch(search *x) {
         x->news != ARENAUT_NONE &&
         (counted == x->news + 1 || (x->verdict != ARENAUT_GO_ON && !x->out_of_effort));
     if (told || (!x->apart && counted == 1)) take_news(x, x->teller);
-    if (is_sliced && counted > 0) end_slice(x);
+    if (has_piece && counted > 0) end_piece(x);
     add_weights(x);
 }
 
