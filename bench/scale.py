@@ -1,6 +1,6 @@
 """Cost per buffer from ten thousand to ten million buffers: reading, planning, checking and all.
 
-    build/venv/bin/python bench/scale.py [--most BUFFERS] [--folder FOLDER]
+    build/venv/bin/python bench/scale.py [--least BUFFERS] [--most BUFFERS] [--folder FOLDER]
 
 Of generated steps of training (bench/generate.c), and of the trace of an allocator in the corpus, repeated end
 to end. Processor time and memory are those of `arenaut plan` with its default effort. A table in Markdown.
@@ -68,6 +68,7 @@ def measure(path):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    options.add_argument("--least", type=int, default=10_000)
     options.add_argument("--most", type=int, default=10_000_000)
     options.add_argument("--folder", type=Path, default=ROOT / "build" / "bench-scale")
     options = options.parse_args()
@@ -78,7 +79,7 @@ def main():
         if make is repeated and not TRACE.exists():
             print("CORPUS MISSING: only generated problems are run", file=sys.stderr)
             continue
-        n = 10_000
+        n = options.least
         while n <= options.most:
             path = make(options.folder, n)
             ratio, seconds, held = measure(path)

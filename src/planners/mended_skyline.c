@@ -77,10 +77,10 @@ static bool order_by_hints(attempt *a) {
     const uint32_t n = space->groups.n;
     for (uint32_t i = 0; i < n; i++) {
         space->order[i] = i;
-        space->orders.key[i] = space->groups.group[i].hint;
+        space->orders.key[i] = arn_group_hint(&space->groups, &space->groups.group[i]);
     }
     arn_sort_by_key(space->order, n, space->orders.key, space->orders.scratch);
-    return n && space->groups.group[space->order[0]].hint != ARENAUT_UNPLACED;
+    return n && space->orders.key[space->order[0]] != ARENAUT_UNPLACED;
 }
 
 /* The earlier plan with the new sizes, as long as it is not far from the goal. */

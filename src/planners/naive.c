@@ -56,7 +56,7 @@ static bool put_in_first_pool(piles *s, const arn_group *group, arenaut_plan *pl
         for (uint32_t m = 0; m < group->n_members && plan; m++) {
             const uint32_t b = groups->member[group->member + m];
             plan->pool[b] = k;
-            plan->offset[b] = at + groups->delta[b];
+            plan->offset[b] = at + arn_groups_delta(groups, b);
         }
         return true;
     }

@@ -115,7 +115,7 @@ static void forbid(placing *x, int64_t from, int64_t to) {
 }
 
 static uint64_t place_of(const placing *x, uint32_t buffer) {
-    return x->offset[x->groups->owner[buffer]] + x->groups->delta[buffer];
+    return x->offset[x->groups->owner[buffer]] + arn_groups_delta(x->groups, buffer);
 }
 
 /* The least distance of the other one above the start of `lower` at which the two do not collide.
@@ -128,7 +128,8 @@ static int64_t least_above(const arenaut_problem *p, uint32_t upper, uint32_t lo
 }
 
 static void keep_off(placing *x, uint32_t mine, uint32_t other) {
-    const int64_t at = (int64_t)place_of(x, other), delta = (int64_t)x->groups->delta[mine];
+    const int64_t at = (int64_t)place_of(x, other),
+                  delta = (int64_t)arn_groups_delta(x->groups, mine);
     forbid(x, at - least_above(x->problem, other, mine) + 1 - delta,
            at + least_above(x->problem, mine, other) - delta);
 }

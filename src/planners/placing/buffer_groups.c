@@ -89,12 +89,11 @@ static bool list_edges(arn_groups *groups) {
 static bool name_clusters(arn_groups *groups, const arn_hosts *hosts) {
     const arenaut_problem *p = groups->problem;
     groups->owner = new_ids(groups, p->n_buffers);
-    groups->delta = arn_region_allocate(&groups->region, p->n_buffers, sizeof *groups->delta);
-    if (!groups->owner || !groups->delta) return false;
+    groups->delta = hosts->delta;
+    if (!groups->owner) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         const bool needs = arenaut_problem_needs_memory(p, b);
         groups->owner[b] = !needs ? ARENAUT_NONE : hosts->root ? hosts->root[b] : b;
-        groups->delta[b] = needs && hosts->delta ? hosts->delta[b] : 0;
     }
     return true;
 }
@@ -173,14 +172,13 @@ static bool collapse(arn_groups *groups, const arn_hosts *hosts) {
  * names into numbers. */
 static bool number_groups(arn_groups *groups) {
     const arenaut_problem *p = groups->problem;
-    uint32_t *number = new_ids(groups, p->n_buffers);
+    uint32_t *number = groups->member = new_ids(groups, p->n_buffers);
     if (!number) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (groups->owner[b] == b) number[b] = groups->n++;
     }
     groups->group = arn_region_allocate(&groups->region, groups->n, sizeof *groups->group);
-    groups->member = new_ids(groups, p->n_buffers);
-    if (!groups->group || !groups->member) return false;
+    if (!groups->group) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (groups->owner[b] != ARENAUT_NONE) groups->owner[b] = number[groups->owner[b]];
     }
@@ -222,21 +220,18 @@ static void describe_group(arn_groups *groups, arn_group *group) {
     group->extent = 0;
     group->align = 1;
     group->pools = UINT64_MAX;
-    group->fixed = group->hint = ARENAUT_UNPLACED;
+    group->fixed = ARENAUT_UNPLACED;
     group->first = INT64_MAX;
     group->end = INT64_MIN;
     group->related = false;
-    group->traffic = 0;
     for (uint32_t i = 0; i < group->n_members; i++) {
         const uint32_t b = member[i];
-        group->extent = arn_max_u64(group->extent, groups->delta[b] + p->size[b]);
+        group->extent = arn_max_u64(group->extent, arn_groups_delta(groups, b) + p->size[b]);
         group->align = arn_max_u64(group->align, arenaut_problem_align(p, b));
         group->pools &= arenaut_problem_pools(p, b);
-        group->traffic += p->size[b] * arenaut_problem_uses(p, b);
         if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED) {
             group->fixed = arenaut_problem_fixed_offset(p, b);
         }
-        if (group->hint == ARENAUT_UNPLACED) group->hint = arenaut_problem_hint(p, b);
         if (first_step(p, b) < group->first) group->first = first_step(p, b);
         if (end_step(p, b) > group->end) group->end = end_step(p, b);
         group->related = group->related || has_outside_partner(groups, b) ||
@@ -256,8 +251,8 @@ static void add_pieces(arn_groups *groups, arn_group *group, unsigned how) {
             const uint32_t b = groups->member[group->member + i];
             const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
             for (uint32_t k = 0; k < arenaut_problem_lifetime_count(p, b); k++) {
-                const arn_piece piece = {life[k].first, life[k].end, groups->delta[b],
-                                         groups->delta[b] + p->size[b], b};
+                const arn_piece piece = {life[k].first, life[k].end, arn_groups_delta(groups, b),
+                                         arn_groups_delta(groups, b) + p->size[b], b};
                 groups->piece[groups->n_pieces++] = piece;
             }
         }
@@ -290,6 +285,27 @@ arenaut_status arn_groups_make(const arenaut_problem *problem, unsigned how,
         add_pieces(groups, &groups->group[i], how);
     }
     return ARENAUT_OK;
+}
+
+uint64_t arn_group_traffic(const arn_groups *groups, const arn_group *group) {
+    const arenaut_problem *p = groups->problem;
+    const uint32_t *member = groups->member + group->member;
+    uint64_t traffic = 0;
+    for (uint32_t i = 0; i < group->n_members; i++)
+        traffic += p->size[member[i]] * arenaut_problem_uses(p, member[i]);
+    return traffic;
+}
+
+uint64_t arn_group_spill(const arn_groups *groups, const arn_group *group, uint32_t pool) {
+    const uint32_t rank = arn_problem_rank(groups->problem, groups->member[group->member], pool);
+    return rank ? arn_group_traffic(groups, group) * rank : 0;
+}
+
+uint64_t arn_group_hint(const arn_groups *groups, const arn_group *group) {
+    uint64_t hint = ARENAUT_UNPLACED;
+    for (uint32_t i = 0; i < group->n_members && hint == ARENAUT_UNPLACED; i++)
+        hint = arenaut_problem_hint(groups->problem, groups->member[group->member + i]);
+    return hint;
 }
 
 void arn_groups_free(arn_groups *groups) { arn_region_free(&groups->region); }

@@ -22,12 +22,12 @@ typedef struct arn_piece {
 
 typedef struct arn_group {
     uint64_t extent; /* bytes */
-    uint64_t align, pools, fixed, hint;
+    uint64_t align, pools, fixed;
     int64_t first, end; /* from the start of the first piece to the end of the last */
     uint32_t piece, n_pieces;
-    uint32_t member, n_members; /* in arn_groups.member */
-    uint64_t traffic;           /* size × uses of all members together */
-    bool related; /* a member has same-base partners in other groups, or conflict edges */
+    uint32_t member; /* in arn_groups.member */
+    uint32_t n_members : 31;
+    uint32_t related : 1; /* a member has same-base partners in other groups, or conflict edges */
 } arn_group;
 
 typedef struct arn_groups {
@@ -35,9 +35,9 @@ typedef struct arn_groups {
     uint32_t n, n_pieces;
     arn_group *group;
     arn_piece *piece;
-    uint32_t *member; /* buffers, group by group */
-    uint32_t *owner;  /* per buffer: its group; ARENAUT_NONE if it needs no memory */
-    uint64_t *delta;  /* per buffer: bytes from its group's start */
+    uint32_t *member;      /* buffers, group by group */
+    uint32_t *owner;       /* per buffer: its group; ARENAUT_NONE if it needs no memory */
+    const uint64_t *delta; /* per buffer: see arn_groups_delta; NULL: 0 */
     /* The heirs of b, the buffers that have it as their base: heir[heir_start[b] .. heir_start[b +
      * 1]). NULL: none. */
     uint32_t *heir_start, *heir;
@@ -46,11 +46,19 @@ typedef struct arn_groups {
     arn_region region;
 } arn_groups;
 
-/* The spill of the group in `pool`. Its members have the same pools to choose from. */
-static inline uint64_t arn_group_spill(const arn_groups *groups, const arn_group *group,
-                                       uint32_t pool) {
-    return group->traffic * arn_problem_rank(groups->problem, groups->member[group->member], pool);
+/* Bytes from the start of a buffer's group to its own. */
+static inline uint64_t arn_groups_delta(const arn_groups *groups, uint32_t buffer) {
+    return groups->delta ? groups->delta[buffer] : 0;
 }
+
+/* Size × uses of all members together. */
+uint64_t arn_group_traffic(const arn_groups *groups, const arn_group *group);
+
+/* The spill of the group in `pool`. Its members have the same pools to choose from. */
+uint64_t arn_group_spill(const arn_groups *groups, const arn_group *group, uint32_t pool);
+
+/* The first hint of a member; ARENAUT_UNPLACED: none has one. */
+uint64_t arn_group_hint(const arn_groups *groups, const arn_group *group);
 
 enum {
     ARN_COLLAPSE = 1, /* chains of same-base buffers become one group */

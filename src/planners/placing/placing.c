@@ -281,7 +281,8 @@ static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t 
 }
 
 static uint64_t place_of(const arn_placing *placing, uint32_t buffer) {
-    return placing->offset[placing->groups->owner[buffer]] + placing->groups->delta[buffer];
+    return placing->offset[placing->groups->owner[buffer]] +
+           arn_groups_delta(placing->groups, buffer);
 }
 
 /* The pool of a placed buffer, ARENAUT_NONE for others. */
@@ -294,8 +295,8 @@ static void gather_edges(arn_placing *placing, const arn_group *group, uint32_t 
     const arn_groups *groups = placing->groups;
     for (uint32_t m = 0; m < group->n_members && groups->edge_start; m++) {
         const uint32_t b = groups->member[group->member + m];
-        const arn_piece whole = {0, 0, groups->delta[b],
-                                 groups->delta[b] + placing->problem->size[b], b};
+        const arn_piece whole = {0, 0, arn_groups_delta(groups, b),
+                                 arn_groups_delta(groups, b) + placing->problem->size[b], b};
         for (uint32_t i = groups->edge_start[b]; i < groups->edge_start[b + 1]; i++) {
             const uint32_t other = groups->edge[i];
             if (pool_of(placing, other) != pool || groups->owner[other] == groups->owner[b])
@@ -358,7 +359,7 @@ static bool is_partner(const arenaut_problem *p, uint32_t a, uint32_t b) {
 static bool may_cover(const arn_placing *placing, uint64_t offset, uint32_t mine, uint32_t other,
                       bool share) {
     return share && other != ARENAUT_NONE && is_partner(placing->problem, mine, other) &&
-           place_of(placing, other) == offset + placing->groups->delta[mine];
+           place_of(placing, other) == offset + arn_groups_delta(placing->groups, mine);
 }
 
 /* Among the spans of one list; adds the number that were looked at. */
@@ -400,7 +401,7 @@ static bool edges_allow(const arn_placing *placing, const arn_group *group, uint
     const uint64_t *size = placing->problem->size;
     for (uint32_t m = 0; m < group->n_members && groups->edge_start; m++) {
         const uint32_t b = groups->member[group->member + m];
-        const uint64_t low = offset + groups->delta[b];
+        const uint64_t low = offset + arn_groups_delta(groups, b);
         for (uint32_t i = groups->edge_start[b]; i < groups->edge_start[b + 1]; i++) {
             const uint32_t other = groups->edge[i];
             if (pool_of(placing, other) != pool || groups->owner[other] == groups->owner[b])
@@ -430,7 +431,7 @@ static bool is_allowed(arn_placing *placing, const arn_group *group, uint32_t po
 static void try_partner(arn_placing *placing, const arn_group *group, uint32_t mine,
                         uint32_t partner, uint32_t pool, uint64_t *lowest) {
     if (pool_of(placing, partner) != pool) return;
-    const uint64_t at = place_of(placing, partner), delta = placing->groups->delta[mine];
+    const uint64_t at = place_of(placing, partner), delta = arn_groups_delta(placing->groups, mine);
     if (at < delta) return;
     const uint64_t offset = at - delta;
     if (offset >= *lowest || offset & (group->align - 1)) return;
@@ -465,8 +466,9 @@ static uint64_t find_with_partners(arn_placing *placing, const arn_group *group,
 /* ---- one pool, then all ---- */
 
 static bool wants_hint(const arn_placing *placing, const arn_group *group, arn_rules rules) {
-    return rules.keep_hints && group->hint <= placing->hint_limit &&
-           !(group->hint & (group->align - 1));
+    if (!rules.keep_hints) return false;
+    const uint64_t hint = arn_group_hint(placing->groups, group);
+    return hint <= placing->hint_limit && !(hint & (group->align - 1));
 }
 
 /* The lowest address of gaps to be considered. Placed groups only take room away, so first fit
@@ -493,10 +495,10 @@ static uint64_t find_in_pool(arn_placing *placing, uint32_t id, uint32_t pool, a
         if (!arn_poll_after(placing->poll, placing->scanned - before)) return ARENAUT_UNPLACED;
     } else {
         if (!gather(placing, group, pool, from)) return ARENAUT_UNPLACED;
-        const bool keep = wants_hint(placing, group, rules) &&
-                          group->hint + group->extent <= capacity &&
-                          is_allowed(placing, group, pool, group->hint, rules.share);
-        offset = keep ? group->hint : find_with_partners(placing, group, pool, rules, from);
+        const uint64_t hint = arn_group_hint(placing->groups, group);
+        const bool keep = wants_hint(placing, group, rules) && hint + group->extent <= capacity &&
+                          is_allowed(placing, group, pool, hint, rules.share);
+        offset = keep ? hint : find_with_partners(placing, group, pool, rules, from);
         if (arn_poll_ended(placing->poll)) return ARENAUT_UNPLACED;
     }
     if (capacity != ARENAUT_UNLIMITED &&

@@ -114,11 +114,13 @@ static bool stretches_make(stretches *x, const arn_skyline *s, const uint32_t *s
     const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
     x->most = 1;
     while ((uint64_t)x->most * x->most < n) x->most++;
-    x->of = arn_region_allocate(region, (size_t)sections, sizeof *x->of);
-    x->from = arn_region_allocate(region, (size_t)sections + 1, sizeof *x->from);
-    x->begin = arn_region_allocate(region, (size_t)sections + 1, sizeof *x->begin);
-    x->count = arn_region_allocate(region, (size_t)sections + 1, sizeof *x->count);
-    x->gone = arn_region_allocate(region, sections, sizeof *x->gone);
+    /* Two neighbours have more than `most` together. */
+    const size_t at_most = arn_min_u64(sections, 2 * (n / x->most) + 1);
+    x->of = arn_region_allocate(region, sections, sizeof *x->of);
+    x->from = arn_region_allocate(region, at_most + 1, sizeof *x->from);
+    x->begin = arn_region_allocate(region, at_most, sizeof *x->begin);
+    x->count = arn_region_allocate(region, at_most, sizeof *x->count);
+    x->gone = arn_region_allocate(region, at_most, sizeof *x->gone);
     x->slot = arn_region_allocate(region, n, sizeof *x->slot);
     if (!x->of || !x->from || !x->begin || !x->count || !x->gone || !x->slot) return false;
     for (uint32_t k = 0; k < sections; k++) x->of[k] = 0; /* groups, at first */

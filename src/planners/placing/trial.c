@@ -267,7 +267,7 @@ void arn_keep(const arn_workspace *space, arn_meter *meter, arenaut_cost cost) {
         const uint32_t owner = groups->owner[b];
         if (owner == ARENAUT_NONE) continue;
         plan->pool[b] = arn_lowest_bit(groups->group[owner].pools);
-        plan->offset[b] = space->offset[owner] + groups->delta[b];
+        plan->offset[b] = space->offset[owner] + arn_groups_delta(groups, b);
     }
     arn_meter_improved(meter, cost);
 }

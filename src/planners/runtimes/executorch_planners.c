@@ -81,7 +81,7 @@ static void keep_group(const arn_groups *groups, const arn_group *group, uint64_
     for (uint32_t m = 0; m < group->n_members; m++) {
         const uint32_t b = groups->member[group->member + m];
         plan->pool[b] = pool_of(group);
-        plan->offset[b] = offset + groups->delta[b];
+        plan->offset[b] = offset + arn_groups_delta(groups, b);
     }
 }
 

@@ -100,7 +100,8 @@ static void sort_by_use(arn_workspace *space) {
     for (uint32_t i = 0; i < groups->n; i++) {
         const arn_group *group = &groups->group[i];
         const uint64_t width = (uint64_t)group->end - (uint64_t)group->first;
-        const uint64_t uses = arn_min_u64(group->traffic / group->extent, UINT32_MAX);
+        const uint64_t uses =
+            arn_min_u64(arn_group_traffic(groups, group) / group->extent, UINT32_MAX);
         space->order[i] = i;
         space->orders.key[i] = chooses(group) ? ~((uses << 31) / width) : 0;
     }
