@@ -26,7 +26,8 @@ typedef struct ranked {
 } ranked;
 
 /* Groups by their starts, or by the last section of their lives, in stretches of time that are one
- * section or have at most about √n groups. */
+ * section or have at most about a sixth of n to the power of 2/3 groups: a walk over one ends with
+ * the first that fits, a walk over stretches does not. */
 typedef struct stretches {
     uint32_t n, most; /* groups of a stretch, unless it is one section */
     uint32_t *of;     /* per section: its stretch */
@@ -113,7 +114,7 @@ static bool stretches_make(stretches *x, const arn_skyline *s, const uint32_t *s
                            uint32_t back, arn_region *region) {
     const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
     x->most = 1;
-    while ((uint64_t)x->most * x->most < n) x->most++;
+    while ((uint64_t)x->most * x->most * x->most < (uint64_t)n * n / 216) x->most++;
     /* Two neighbours have more than `most` together. */
     const size_t at_most = arn_min_u64(sections, 2 * (n / x->most) + 1);
     x->of = arn_region_allocate(region, sections, sizeof *x->of);
