@@ -3,16 +3,13 @@
 
 #include "support/corpus.h"
 #include "support/documents.h"
+#include "support/exact_search.h"
 #include "support/fuse.h"
 #include "support/obvious.h"
 #include "support/oracle.h"
 #include "support/problems.h"
 #include "support/test.h"
 #include "support/thorough.h"
-
-#include "planners/exact/packing_search.h"
-#include "planners/exact/exact.h"
-#include "planners/exact/item_model.h"
 
 /* ---- planning with it ---- */
 
@@ -181,11 +178,6 @@ TEST(pools_are_chosen_for_the_least_spill_then_the_smallest_total) {
 
 /* ---- every style of the tree, at every capacity ---- */
 
-static bool always_go_on(void *context) {
-    (void)context;
-    return true;
-}
-
 /* In pieces of a node or a few. */
 static arn_exact_verdict run_in_pieces(arn_exact_tree *t, int64_t capacity, uint64_t piece) {
     arn_exact_verdict v = ARN_EXACT_PAUSED;
@@ -220,23 +212,15 @@ static void try_styles(const arn_exact_model *m, arn_exact_tree *t, int64_t top,
 
 /* One table of failed states serves all styles and capacities, and a run may pause at any node. */
 static void try_problem(const arenaut_problem *p, rng *r) {
-    const arn_exact_case in = {{.problem = p, .arena = ARENAUT_UNPLACED}, NULL};
-    arenaut_error err = {0};
-    arn_exact_model model;
-    arn_exact_tree tree;
-    arn_region region;
-    assert_ok(arn_exact_model_make(&in, &model, &err), err);
-    arn_region_init(&region, NULL);
-    assert_ok(arn_exact_tree_init(&tree, &model, arn_exact_no_goods(&model), &region, &err), err);
-    tree.go_on = always_go_on;
+    exact_tree made;
+    exact_tree_make(p, NULL, &made);
     const uint64_t top = obvious_top(p);
     /* The tree knows nothing of where fixed buffers end. */
-    if (top != ARENAUT_UNPLACED && top > (uint64_t)model.highest_fixed * model.unit) {
-        assert_int_equal(top % model.unit, 0);
-        try_styles(&model, &tree, (int64_t)(top / model.unit), r);
+    if (top != ARENAUT_UNPLACED && top > (uint64_t)made.model.highest_fixed * made.model.unit) {
+        assert_int_equal(top % made.model.unit, 0);
+        try_styles(&made.model, &made.tree, (int64_t)(top / made.model.unit), r);
     }
-    arn_region_free(&region);
-    arn_exact_model_free(&model);
+    exact_tree_free(&made);
 }
 
 TEST(every_style_decides_every_capacity_rightly) {
@@ -270,28 +254,22 @@ static arenaut_problem *long_problem(rng *r) {
 TEST(what_is_known_from_the_node_before_changes_no_search) {
     rng r = {99};
     arenaut_problem *p = long_problem(&r);
-    const arn_exact_case in = {{.problem = p, .arena = ARENAUT_UNPLACED}, NULL};
-    arenaut_error err = {0};
-    arn_exact_model model;
-    arn_exact_tree tree;
-    arn_region region;
+    exact_tree made;
+    exact_tree_make(p, NULL, &made);
+    arn_exact_tree *tree = &made.tree;
     uint32_t found = 0;
-    assert_ok(arn_exact_model_make(&in, &model, &err), err);
-    arn_region_init(&region, NULL);
-    assert_ok(arn_exact_tree_init(&tree, &model, arn_exact_no_goods(&model), &region, &err), err);
-    tree.go_on = always_go_on;
     for (uint32_t k = 0; k < ARN_EXACT_CHOICES * 4; k++) {
-        tree.style.choice = (arn_exact_choice)(k / 4);
-        tree.style.from_the_end = k & 1;
-        tree.style.look_ahead = k & 2;
-        for (int64_t c = model.bound; c < model.bound * 3 / 2; c += model.bound / 10) {
-            found += arn_exact_tree_run(&tree, c, 600) == ARN_EXACT_FOUND;
+        tree->style.choice = (arn_exact_choice)(k / 4);
+        tree->style.from_the_end = k & 1;
+        tree->style.look_ahead = k & 2;
+        const int64_t bound = made.model.bound;
+        for (int64_t c = bound; c < bound * 3 / 2; c += bound / 10) {
+            found += arn_exact_tree_run(tree, c, 600) == ARN_EXACT_FOUND;
         }
     }
     assert_int_equal(found, 104);
-    assert_int_equal(tree.visited, 51447);
-    arn_region_free(&region);
-    arn_exact_model_free(&model);
+    assert_int_equal(tree->visited, 51447);
+    exact_tree_free(&made);
     arenaut_problem_free(p);
 }
 

@@ -1,34 +1,16 @@
 /* Runs of the exact search that are apart, with the growing proof in pieces, and searches without
  * one of its techniques: whatever is left out, what is proven is true. */
+#include "support/exact_search.h"
 #include "support/obvious.h"
-#include "support/oracle.h"
 #include "support/problems.h"
 #include "support/test.h"
 #include "support/thorough.h"
-
-#include "planners/exact/exact.h"
-#include "planners/exact/item_model.h"
-#include "planners/exact/packing_search.h"
 
 enum { MOST_BUFFERS = 16, EFFORT = 1 << 18 };
 
 static arenaut_verdict never_stop(void *context) {
     (void)context;
     return ARENAUT_GO_ON;
-}
-
-static void assert_placed(const arenaut_problem *p, const arn_exact_output *out) {
-    arenaut_plan *plan = NULL;
-    arenaut_error err = {0};
-    assert_ok(arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &plan, &err), err);
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        plan->pool[b] = arenaut_problem_needs_memory(p, b) ? 0 : ARENAUT_NONE;
-        plan->offset[b] = out->offset[b];
-    }
-    assert_ok(arenaut_plan_measure(plan, p, &err), err);
-    assert_plan_accepted(p, plan);
-    assert_int_equal(plan->total, out->arena);
-    arenaut_plan_free(plan);
 }
 
 static void search(const arenaut_problem *p, uint64_t together, uint32_t without, uint64_t seed,
@@ -42,7 +24,7 @@ static void search(const arenaut_problem *p, uint64_t together, uint32_t without
     arn_poll poll = {.callback = never_stop};
     arenaut_error err = {0};
     assert_ok(arn_exact_run(&in, &poll, out, &err), err);
-    if (out->improved) assert_placed(p, out);
+    if (out->improved) assert_offsets_accepted(p, out);
 }
 
 /* Runs are apart from the first one on. Returns whether the search came to an end: what it says is
@@ -117,11 +99,6 @@ static arenaut_verdict stop(void *context) {
     return ARENAUT_INTERRUPTED;
 }
 
-static bool always_go_on(void *context) {
-    (void)context;
-    return true;
-}
-
 /* A run that is broken off after so many operations between nodes; then one that is not, from what
  * the first one has left. */
 static void break_off(arn_exact_tree *t, arn_poll *poll, uint64_t operations, int64_t capacity) {
@@ -146,22 +123,14 @@ TEST(a_run_may_be_broken_off_within_a_move) {
     for (uint32_t k = 0; k < 40; k++) {
         arenaut_problem *p = random_problem(&r, &shape);
         arn_poll poll = {.callback = never_stop};
-        const arn_exact_case in = {{.problem = p, .arena = ARENAUT_UNPLACED, .poll = &poll}, NULL};
-        arenaut_error err = {0};
-        arn_exact_model model;
-        arn_exact_tree tree;
-        arn_region region;
-        assert_ok(arn_exact_model_make(&in, &model, &err), err);
-        arn_region_init(&region, NULL);
-        assert_ok(arn_exact_tree_init(&tree, &model, 1 << 10, &region, &err), err);
-        tree.go_on = always_go_on;
-        tied += model.tied;
+        exact_tree made;
+        exact_tree_make(p, &poll, &made);
+        tied += made.model.tied;
         for (uint64_t operations = 1; operations < 4000; operations += 1 + operations / 20) {
-            tree.style.look_ahead = operations % 2;
-            break_off(&tree, &poll, operations, model.bound);
+            made.tree.style.look_ahead = operations % 2;
+            break_off(&made.tree, &poll, operations, made.model.bound);
         }
-        arn_region_free(&region);
-        arn_exact_model_free(&model);
+        exact_tree_free(&made);
         arenaut_problem_free(p);
     }
     assert_true(tied > 20);

@@ -7,9 +7,9 @@
 #include <arenaut/planner.h>
 
 #include "core/parallel.h"
-#include "planners/exact/exact.h"
 #include "support/corpus.h"
 #include "support/documents.h"
+#include "support/exact_search.h"
 #include "support/fuse.h"
 #include "support/oracle.h"
 #include "support/problems.h"
@@ -159,26 +159,13 @@ static arenaut_status search_exactly(const arenaut_problem *problem, uint32_t th
     return status;
 }
 
-static void assert_offsets_accepted(const arenaut_problem *problem, const uint64_t *offset) {
-    arenaut_plan *plan = NULL;
-    arenaut_error err = {0};
-    assert_ok(arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &plan, &err), err);
-    for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        plan->pool[b] = 0;
-        plan->offset[b] = offset[b];
-    }
-    assert_ok(arenaut_plan_measure(plan, problem, &err), err);
-    assert_plan_accepted(problem, plan);
-    arenaut_plan_free(plan);
-}
-
 static void assert_same_search(const arenaut_problem *problem, uint64_t effort, uint64_t *best,
                                uint64_t *bound) {
     uint64_t one[MOST_OFFSETS], other[MOST_OFFSETS];
     arn_exact_output alone = {.offset = one}, found = {.offset = other};
     assert_int_equal(search_exactly(problem, 1, effort, NULL, &alone), ARENAUT_OK);
     assert_true(alone.arena <= *best && alone.bound >= *bound && alone.effort <= effort);
-    assert_offsets_accepted(problem, one);
+    assert_offsets_accepted(problem, &alone);
     *best = alone.arena;
     *bound = alone.bound;
     for (size_t i = 0; i < COUNT_OF(thread_counts); i++) {
