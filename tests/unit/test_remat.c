@@ -11,6 +11,7 @@
 
 #include "rewrite/find_within.h"
 #include "rewrite/rematerialize/remat_cost.h"
+#include "rewrite/rematerialize/remat_measure.h"
 #include "rewrite/rematerialize/remat_moments.h"
 #include "rewrite/rematerialize/remat_sequence.h"
 #include "support/documents.h"
@@ -338,6 +339,52 @@ TEST(the_lowest_peak_takes_no_more_than_half_of_the_effort) {
     arenaut_rematerialization *found = find(&x.problem, 0);
     assert_true(found->effort <= arn_remat_default_effort() / 2);
     arenaut_rematerialization_free(found);
+}
+
+/* The peak without one run. */
+static uint64_t peak_without(const arn_remat_graph *g, const arenaut_rematerialization *r,
+                             uint32_t left_out) {
+    arn_region region;
+    uint32_t runs[16 * MOST_OPS], n = 0;
+    uint64_t peak;
+    assert_true(r->n_runs <= COUNT_OF(runs));
+    for (uint32_t i = 0; i < r->n_runs; i++) {
+        if (i != left_out) runs[n++] = r->runs[i];
+    }
+    arn_region_init(&region, NULL);
+    assert_true(arn_remat_measure(g, &region, runs, n, &peak));
+    arn_region_free(&region);
+    return peak;
+}
+
+static uint32_t count_needless(const arn_remat_graph *g, const arenaut_rematerialization *r) {
+    bool run[MOST_OPS] = {false};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_runs; i++) {
+        if (run[r->runs[i]]) n += peak_without(g, r, i) <= r->peak;
+        run[r->runs[i]] = true;
+    }
+    return n;
+}
+
+TEST(no_op_is_repeated_for_nothing) {
+    rng r = {66};
+    uint32_t repeated = 0;
+    for (uint32_t round = 0; round < drawn(60); round++) {
+        step x;
+        arn_remat_graph g;
+        arn_region region;
+        arenaut_error err = {0};
+        draw_step(&r, &x);
+        arenaut_rematerialization *found = find(&x.problem, 0);
+        arn_region_init(&region, NULL);
+        assert_ok(arn_remat_graph_make(&x.problem, &region, &g, &err), err);
+        repeated += found->n_runs - x.problem.n_ops;
+        assert_int_equal(count_needless(&g, found), 0);
+        arn_region_free(&region);
+        arenaut_rematerialization_free(found);
+    }
+    assert_true(repeated > 0);
 }
 
 /* A state of a gap, of any kind. */

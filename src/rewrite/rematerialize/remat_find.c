@@ -2,6 +2,8 @@
  * budgets, each searched in two orders of first runs (remat_multistart.h), then proofs. */
 #include <arenaut/rematerialization.h>
 
+#include <string.h>
+
 #include "core/checked.h"
 #include "core/fail.h"
 #include "rewrite/find_within.h"
@@ -51,6 +53,59 @@ static arenaut_status make_moved(finder *f, arenaut_error *err) {
 
 /* ---- the answer ---- */
 
+static bool measure(const finder *f, arn_remat_multistart *x, uint32_t n, uint64_t *peak) {
+    arn_region scratch;
+    arn_region_init(&scratch, &f->r->allocator);
+    const bool ok = arn_remat_measure(&x->graph, &scratch, f->r->runs, n, peak);
+    arn_region_free(&scratch);
+    x->sequence.effort += n;
+    return ok;
+}
+
+/* Leaves out the repetition at `at`, unless the peak is higher without it. */
+static bool leave_out(finder *f, arn_remat_multistart *x, uint32_t at) {
+    arenaut_rematerialization *r = f->r;
+    const uint32_t op = r->runs[at], n = r->n_runs - 1;
+    const size_t behind = (n - at) * sizeof *r->runs;
+    uint64_t peak;
+    memmove(r->runs + at, r->runs + at + 1, behind);
+    const bool ok = measure(f, x, n, &peak);
+    if (ok && peak <= r->peak) {
+        r->n_runs = n;
+        r->peak = peak;
+        r->added -= x->problem->cost[op];
+        return ok;
+    }
+    memmove(r->runs + at + 1, r->runs + at, behind);
+    r->runs[at] = op;
+    return ok;
+}
+
+/* From the last one on, since makers of its operands that are repeated come before. */
+static bool leave_out_each(finder *f, arn_remat_multistart *x) {
+    const arenaut_rematerialization *r = f->r;
+    uint32_t *runs_of = x->search.runs_of;
+    bool ok = true;
+    memset(runs_of, 0, x->problem->n_ops * sizeof *runs_of);
+    for (uint32_t i = 0; i < r->n_runs; i++) runs_of[r->runs[i]]++;
+    for (uint32_t i = r->n_runs; i-- > 0 && ok && arn_budget_spend(x->budget, r->n_runs);) {
+        if (runs_of[r->runs[i]]-- > 1) ok = leave_out(f, x, i);
+    }
+    return ok;
+}
+
+/* States of gaps that change one by one need not come to it: an operand that stays for a repetition
+ * goes only if that goes, too. */
+static bool leave_out_needless(finder *f, arn_remat_multistart *x) {
+    uint32_t before;
+    bool ok;
+    do {
+        before = f->r->n_runs;
+        ok = leave_out_each(f, x);
+    } while (ok && f->r->n_runs < before);
+    return ok;
+}
+
 static bool list_runs(finder *f, arn_remat_multistart *x, const arn_remat_schedule *s) {
     arenaut_rematerialization *r = f->r;
     uint32_t n;
@@ -60,7 +115,7 @@ static bool list_runs(finder *f, arn_remat_multistart *x, const arn_remat_schedu
     if (!r->runs) return false;
     r->added = x->sequence.added;
     const bool ok = arn_remat_list_runs(&x->sequence, r->runs, n, &r->n_runs) &&
-                    arn_remat_measure(&x->graph, &x->region, r->runs, r->n_runs, &r->peak);
+                    measure(f, x, r->n_runs, &r->peak) && leave_out_needless(f, x);
     f->measured = r->peak;
     for (uint32_t i = 0; i < r->n_runs && ok && x == &f->in[MOVED]; i++) {
         r->runs[i] = f->order.op_at[r->runs[i]];
