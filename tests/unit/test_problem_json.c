@@ -252,6 +252,7 @@ TEST(few_members_are_required) {
     assert_int_equal(d.plan->offset[0], 12);
     assert_int_equal(d.plan->arena[0], 16);
     assert_int_equal(d.plan->total, 16);
+    assert_int_equal(d.plan->stopped_by, ARENAUT_STOP_END);
     arenaut_document_free(&d);
 }
 
