@@ -315,23 +315,31 @@ static exit_code follow_plan(tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
-/* Where flags move ops, and the plan's file says nothing of that, it is for the file's sequence:
- * others are stated, but for tiles and copies of views by older versions. */
-static bool keeps_sequence(const tool_job *job, const tool_job *plan) {
+/* Where flags change ops, and the plan's file says nothing of that, it is for the ops as the model
+ * has them: others are stated, but for tiles, copies of views and joins in place by older versions,
+ * whose plans have as many buffers as the flags lead to. */
+static bool keeps_ops(const tool_job *job, const tool_job *plan) {
     const arenaut_document *document = &plan->pipeline->document;
+    const arenaut_given_ops *ops = &document->ops;
     const arenaut_rewrite *rewrite = job->pipeline->rewrite;
-    return !document->ops.schedule && !document->rematerialization && rewrite &&
-           !arenaut_rewrite_is_tiled(rewrite) && rewrite->n_copied == 0;
+    if (ops->schedule || ops->tiles || ops->copied || document->rematerialization ||
+        !document->problem || !job->pipeline->document.program) {
+        return false;
+    }
+    return (rewrite && !arenaut_rewrite_is_tiled(rewrite) && rewrite->n_copied == 0) ||
+           document->problem->n_buffers != job->pipeline->problem->n_buffers;
 }
 
-static exit_code prepare_unmoved(const tool_job *job, tool_job *unmoved) {
+/* Joins in place are those that the plan's file states, or none. */
+static exit_code prepare_unchanged(const tool_job *job, tool_job *unchanged) {
     arenaut_pipeline_options options = job->pipeline->options;
-    options.reordering.on = options.recomputing.on = false;
-    return job_prepare_again(unmoved, job, &options);
+    options.reordering.on = options.recomputing.on = options.splitting.on = false;
+    options.joining.chosen = true;
+    return job_prepare_again(unchanged, job, &options);
 }
 
 /* The problem comes first: the plan must fit FILE under the flags. */
-static exit_code check_two_files(tool_job *job, tool_job *plan, tool_job *unmoved,
+static exit_code check_two_files(tool_job *job, tool_job *plan, tool_job *unchanged,
                                  const tool_options *options, verdict *v) {
     tool_options plain = *options;
     plain.from = NULL; /* --from speaks of the first file */
@@ -341,9 +349,9 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, tool_job *unmove
     code = follow_plan(job, plan);
     if (code == EXIT_FINE) code = follow_schedule(job, plan);
     if (code == EXIT_FINE) code = prepare_schedule(job, plan);
-    if (code == EXIT_FINE && keeps_sequence(job, plan)) {
-        code = prepare_unmoved(job, unmoved);
-        v->job = job = unmoved;
+    if (code == EXIT_FINE && keeps_ops(job, plan)) {
+        code = prepare_unchanged(job, unchanged);
+        v->job = job = unchanged;
     }
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
@@ -476,7 +484,7 @@ static exit_code refuse_many(const tool_options *options) {
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0}, plan = {0},
-             unmoved = {0}; /* the last: the first, with ops as in its file */
+             unchanged = {0}; /* the last: the first, with ops as in its file */
     verdict v = {.job = &job, .path = options->files.items[0]};
     exit_code code = refuse_many(options);
     if (code != EXIT_FINE) return code;
@@ -489,7 +497,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     if (code != EXIT_FINE) {
         /* nothing to check */
     } else if (options->files.n == 2 && !is_merged(options)) {
-        code = check_two_files(&job, &plan, &unmoved, options, &v);
+        code = check_two_files(&job, &plan, &unchanged, options, &v);
     } else if (job.pipeline->document.program) {
         code = check_inside_model(&job, &v);
     } else if (!job.pipeline->document.plan) {
@@ -511,7 +519,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         else code = judge_reserved(&v, options);
     }
     job_close(&plan);
-    job_close(&unmoved);
+    job_close(&unchanged);
     job_close(&job);
     return code;
 }

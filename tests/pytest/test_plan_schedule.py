@@ -218,7 +218,31 @@ def test_a_plan_without_the_pass_states_no_joins(arenaut, tmp_path):
     model, plan = tmp_path / "joined.json", tmp_path / "x.plan.json"
     model.write_text(json.dumps(chain_with_a_join()))
     arenaut("plan", model, "-o", plan)
-    assert "joins" not in json.loads(plan.read_text())
+    document = json.loads(plan.read_text())
+    assert "joins" not in document
+    for flags in ([], ["--reorder", "on"], ["--recompute", "on"]):
+        assert "a replay of the ops" in arenaut("check", model, plan, "--passes", "slices", *flags).stdout
+    document["buffers"][1]["offset"] = document["buffers"][2]["offset"]
+    plan.write_text(json.dumps(document))
+    assert "wrong (overlap)" in arenaut("check", model, plan, "--passes", "slices", exit=1).stdout
+
+
+def test_a_plan_of_older_versions_states_no_joins(arenaut, tmp_path):
+    model, plan = tmp_path / "joined.json", tmp_path / "x.plan.json"
+    model.write_text(json.dumps(chain_with_a_join()))
+    arenaut("plan", model, "--passes", "slices", "-o", plan)
+    document = json.loads(plan.read_text())
+    del document["joins"]
+    plan.write_text(json.dumps(document))
+    arenaut("check", model, plan, "--passes", "slices")
+    assert "was it made with other flags?" in arenaut("check", model, plan, exit=1).stderr
+
+
+@pytest.mark.parametrize("flags", [["--split", "on"], ["--split", "on", "--reorder", "on"]])
+def test_a_plan_of_whole_ops_is_right_whatever_flags_would_tile(arenaut, tmp_path, flags):
+    model, plan = DATA / "resnet_int8.tflite", tmp_path / "x.plan.json"
+    arenaut("plan", model, "-o", plan)
+    assert "a replay of the ops" in arenaut("check", model, plan, *flags).stdout
 
 
 def test_a_plan_that_moves_ops_within_a_peak_says_so(arenaut):
