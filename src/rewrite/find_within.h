@@ -53,6 +53,9 @@ typedef struct arn_recomputation {
     bool fits;              /* the budget is kept */
     uint32_t *ops;          /* of the file */
     uint32_t n_ops;         /* no more than the file has: nothing is gained */
+    uint32_t *all_ops;      /* with repetitions that were left out, as in arn_remat_find */
+    uint32_t n_all_ops;
+    uint64_t all_added;
     arenaut_remat_certificate *certificate; /* of bound and floor, without `runs`; NULL: none */
     arenaut_allocator allocator;
 } arn_recomputation;
@@ -84,10 +87,18 @@ arenaut_status arn_recompute_check(const arn_recompute_task *task,
                                    const arenaut_allocator *allocator, arenaut_finding *finding,
                                    arenaut_error *err);
 
-/* `bytes`: the budget of the sequence, as in arenaut_remat_options. */
+typedef struct arn_remat_runs {
+    uint32_t *runs;
+    uint32_t n;
+} arn_remat_runs;
+
+/* `bytes`: the budget of the sequence, as in arenaut_remat_options. *all, which the caller
+ * releases: its runs with the repetitions that were left out since the peak is no higher without
+ * them; ordered anew, these may need less. NULL: not asked for. */
 arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *budget,
                               uint64_t bytes, const arenaut_allocator *allocator,
-                              arenaut_rematerialization **out, arenaut_error *err);
+                              arenaut_rematerialization **out, arn_remat_runs *all,
+                              arenaut_error *err);
 uint64_t arn_remat_default_effort(void);
 
 #endif

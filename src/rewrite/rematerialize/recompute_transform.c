@@ -118,19 +118,19 @@ static void tell(arenaut_pipeline *p, arn_recomputation *found) {
 }
 
 /* Tries the sequence, and those that its trials ask for. *bytes: the least that one reserves. */
-static arenaut_status try_sequence(arn_search *s, const arn_recomputation *found, uint64_t *bytes,
-                                   arenaut_error *err) {
+static arenaut_status try_sequence(arn_search *s, const arn_recomputation *found,
+                                   arn_thoroughness how, uint64_t *bytes, arenaut_error *err) {
     enum { MOST_ASKED = 4 };
     arn_reserved reserved;
     uint32_t *ops = arn_region_allocate(&s->region, found->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
     memcpy(ops, found->ops, found->n_ops * sizeof *ops);
     arn_candidate candidate = {.sequence = ops, .n_sequence = found->n_ops};
-    arenaut_status st = arn_search_try(s, &candidate, ARN_QUICKLY, &reserved, err);
+    arenaut_status st = arn_search_try(s, &candidate, how, &reserved, err);
     *bytes = reserved.cost.total;
     for (uint32_t i = 0; i < MOST_ASKED && st == ARENAUT_OK && s->asked; i++) {
         candidate = (arn_candidate){.sequence = s->asked, .n_sequence = s->n_asked};
-        st = arn_search_try(s, &candidate, ARN_QUICKLY, &reserved, err);
+        st = arn_search_try(s, &candidate, how, &reserved, err);
         *bytes = arn_min_u64(*bytes, reserved.cost.total);
     }
     return st;
@@ -143,6 +143,25 @@ static bool changes(const arn_search *s, const arn_recomputation *found) {
     return !same;
 }
 
+/* Repetitions without which the peak is no higher may be of use where ops are ordered anew. */
+static arenaut_status try_all_ops(arn_search *s, const arn_recomputation *found, uint64_t bytes,
+                                  arenaut_error *err) {
+    arenaut_pipeline *p = s->pipeline;
+    uint64_t with_all;
+    if (p->options.recomputing.options.max_ops.given || found->n_all_ops == found->n_ops) {
+        return ARENAUT_OK;
+    }
+    const arn_recomputation all = {.ops = found->all_ops, .n_ops = found->n_all_ops};
+    arenaut_status st = try_sequence(s, &all, ARN_QUICKLY, &with_all, err);
+    if (st == ARENAUT_OK && with_all < bytes) {
+        st = try_sequence(s, found, ARN_THOROUGHLY, &bytes, err);
+    }
+    if (st != ARENAUT_OK || s->best.n_sequence != found->n_all_ops) return st;
+    p->recomputed.added = found->all_added;
+    if (p->store->remat_certificate) p->store->remat_certificate->added = found->all_added;
+    return ARENAUT_OK;
+}
+
 /* The lowest peak. */
 static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
     arn_reserved reserved;
@@ -153,7 +172,8 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
         tell(s->pipeline, found);
         if (changes(s, found)) {
             st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &reserved, err);
-            if (st == ARENAUT_OK) st = try_sequence(s, found, &bytes, err);
+            if (st == ARENAUT_OK) st = try_sequence(s, found, ARN_QUICKLY, &bytes, err);
+            if (st == ARENAUT_OK) st = try_all_ops(s, found, bytes, err);
         }
     }
     arn_recomputation_free(found);
@@ -171,7 +191,7 @@ static arenaut_status try_lowest(arn_search *s, uint64_t bound, arenaut_error *e
         found->bound = bound;
         found->floor = before.floor;
         tell(s->pipeline, found);
-        st = try_sequence(s, found, &bytes, err);
+        st = try_sequence(s, found, ARN_QUICKLY, &bytes, err);
     }
     arn_recomputation_free(found);
     if (!s->best.sequence) s->pipeline->recomputed = before;
@@ -202,7 +222,7 @@ static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
         tell(p, found);
         p->recomputed.fits = now.cost.total <= most;
         if (found->fits && changes(s, found) && !p->recomputed.fits) {
-            st = try_sequence(s, found, &bytes, err);
+            st = try_sequence(s, found, ARN_QUICKLY, &bytes, err);
             p->recomputed.fits = s->best.sequence != NULL;
         }
         arn_recomputation_free(found);

@@ -27,11 +27,12 @@ typedef struct chooser {
 
 /* ---- one budget ---- */
 
-static arenaut_status solve(chooser *c, uint64_t bytes, arenaut_rematerialization **found) {
+static arenaut_status solve(chooser *c, uint64_t bytes, arenaut_rematerialization **found,
+                            arn_remat_runs *all) {
     arenaut_finding finding;
     arenaut_error why = {0};
     arenaut_status st =
-        arn_remat_find(&c->program.problem, c->budget, bytes, c->allocator, found, c->err);
+        arn_remat_find(&c->program.problem, c->budget, bytes, c->allocator, found, all, c->err);
     if (st != ARENAUT_OK) return st;
     st = arenaut_check_rematerialization(&c->program.problem, *found, c->allocator, &finding, &why);
     if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
@@ -49,21 +50,29 @@ static uint64_t count_added(const chooser *c, const uint32_t *ops, uint32_t n) {
     return all - once;
 }
 
-static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
-                           arn_recomputation *r) {
-    uint32_t *ops, n_ops;
-    arenaut_status st =
-        arn_remat_program_ops(&c->program, found->runs, found->n_runs, &ops, &n_ops, c->err);
+/* In place of those that are in *to. */
+static arenaut_status emit_ops(chooser *c, const uint32_t *runs, uint32_t n_runs, uint32_t **to,
+                               uint32_t *n, arn_recomputation *r) {
+    uint32_t *ops;
+    const arenaut_status st = arn_remat_program_ops(&c->program, runs, n_runs, &ops, n, c->err);
     if (st != ARENAUT_OK) return st;
-    arn_release(&r->allocator, r->ops);
-    r->ops = arn_allocate(&r->allocator, n_ops, sizeof *r->ops);
-    if (!r->ops) return arn_no_memory(c->err);
-    memcpy(r->ops, ops, n_ops * sizeof *ops);
-    r->n_ops = n_ops;
+    arn_release(&r->allocator, *to);
+    *to = arn_allocate(&r->allocator, *n, sizeof **to);
+    if (!*to) return arn_no_memory(c->err);
+    memcpy(*to, ops, *n * sizeof *ops);
+    return ARENAUT_OK;
+}
+
+static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
+                           const arn_remat_runs *all, arn_recomputation *r) {
+    arenaut_status st = emit_ops(c, found->runs, found->n_runs, &r->ops, &r->n_ops, r);
+    if (st == ARENAUT_OK) st = emit_ops(c, all->runs, all->n, &r->all_ops, &r->n_all_ops, r);
+    if (st != ARENAUT_OK) return st;
+    r->all_added = count_added(c, r->all_ops, r->n_all_ops);
     r->before = found->before;
     r->after = found->peak;
     r->base = found->base;
-    r->added = count_added(c, ops, n_ops);
+    r->added = count_added(c, r->ops, r->n_ops);
     r->bound = r->floor = 0;
     r->floor_op = ARENAUT_NONE;
     r->fits = found->fits;
@@ -83,9 +92,11 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
 
 static arenaut_status try_budget(chooser *c, uint64_t bytes, arn_recomputation *r) {
     arenaut_rematerialization *found = NULL;
-    arenaut_status st = solve(c, bytes, &found);
-    if (st == ARENAUT_OK) st = emit(c, found, r);
+    arn_remat_runs all = {0};
+    arenaut_status st = solve(c, bytes, &found, &all);
+    if (st == ARENAUT_OK) st = emit(c, found, &all, r);
     arenaut_rematerialization_free(found);
+    arn_release(c->allocator, all.runs);
     return st;
 }
 
@@ -139,7 +150,7 @@ static arenaut_status bisect(chooser *c, uint64_t bytes, const arn_recomputation
 }
 
 static void free_content(arn_recomputation *r) {
-    arn_release(&r->allocator, r->ops);
+    ARN_RELEASE(&r->allocator, r->ops, r->all_ops);
     arn_remat_certificate_free(r->certificate);
 }
 

@@ -32,7 +32,7 @@ static arenaut_status solve(plotter *x, uint64_t bytes, uint32_t turn,
     enum { SHARE = ARN_BUDGET_ALL / (N_POINTS + 1) };
     arn_budget part =
         arn_budget_part(x->budget, x->budget->effort, turn * SHARE, (turn + 1) * SHARE);
-    arenaut_status st = arn_remat_find(p, &part, bytes, x->allocator, found, x->err);
+    arenaut_status st = arn_remat_find(p, &part, bytes, x->allocator, found, NULL, x->err);
     if (st != ARENAUT_OK) return st;
     st = arenaut_check_rematerialization(p, *found, x->allocator, &finding, &why);
     if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;

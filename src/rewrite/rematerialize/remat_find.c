@@ -32,6 +32,7 @@ typedef struct finder {
     arn_remat_order order; /* the second */
     arn_remat_moments moments;
     arenaut_rematerialization *r; /* the answer */
+    arn_remat_runs all;           /* its runs with those that were left out */
     uint64_t measured;            /* the exact peak of the sequence that was listed last */
 } finder;
 
@@ -106,19 +107,27 @@ static bool leave_out_needless(finder *f, arn_remat_multistart *x) {
     return ok;
 }
 
+static void number_as_given(const arn_remat_order *order, uint32_t *runs, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) runs[i] = order->op_at[runs[i]];
+}
+
 static bool list_runs(finder *f, arn_remat_multistart *x, const arn_remat_schedule *s) {
     arenaut_rematerialization *r = f->r;
     uint32_t n;
     arn_remat_restore(&x->search, s->states);
     arn_remat_list_runs(&x->sequence, NULL, 0, &n);
     r->runs = arn_allocate(&r->allocator, n, sizeof *r->runs);
-    if (!r->runs) return false;
+    f->all.runs = arn_allocate(&r->allocator, n, sizeof *r->runs);
+    if (!r->runs || !f->all.runs) return false;
     r->added = x->sequence.added;
-    const bool ok = arn_remat_list_runs(&x->sequence, r->runs, n, &r->n_runs) &&
-                    measure(f, x, r->n_runs, &r->peak) && leave_out_needless(f, x);
+    if (!arn_remat_list_runs(&x->sequence, f->all.runs, n, &f->all.n)) return false;
+    memcpy(r->runs, f->all.runs, f->all.n * sizeof *r->runs);
+    r->n_runs = f->all.n;
+    const bool ok = measure(f, x, r->n_runs, &r->peak) && leave_out_needless(f, x);
     f->measured = r->peak;
-    for (uint32_t i = 0; i < r->n_runs && ok && x == &f->in[MOVED]; i++) {
-        r->runs[i] = f->order.op_at[r->runs[i]];
+    if (x == &f->in[MOVED]) {
+        number_as_given(&f->order, r->runs, r->n_runs);
+        number_as_given(&f->order, f->all.runs, f->all.n);
     }
     return ok;
 }
@@ -129,16 +138,19 @@ static bool keep_answer(finder *f, arn_remat_multistart *x, const arn_remat_sche
     arenaut_rematerialization *r = f->r;
     uint32_t *const runs = r->runs;
     const arenaut_rematerialization was = *r;
-    r->runs = NULL;
+    const arn_remat_runs all = f->all;
+    r->runs = f->all.runs = NULL;
     if (!list_runs(f, x, s)) {
-        arn_release(&r->allocator, runs);
+        ARN_RELEASE(&r->allocator, runs, all.runs);
         return false;
     }
     r->fits = r->peak <= r->budget;
     const bool better = !was.runs || (r->fits ? !was.fits || r->added < was.added
                                               : !was.fits && r->peak < was.peak);
-    arn_release(&r->allocator, better ? runs : r->runs);
-    if (!better) *r = was;
+    ARN_RELEASE(&r->allocator, better ? runs : r->runs, better ? all.runs : f->all.runs);
+    if (better) return true;
+    *r = was;
+    f->all = all;
     return true;
 }
 
@@ -406,7 +418,8 @@ void arenaut_rematerialization_free(arenaut_rematerialization *r) {
 
 arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *budget,
                               uint64_t bytes, const arenaut_allocator *allocator,
-                              arenaut_rematerialization **out, arenaut_error *err) {
+                              arenaut_rematerialization **out, arn_remat_runs *all,
+                              arenaut_error *err) {
     arenaut_rematerialization *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
     if (!r) return arn_no_memory(err);
     r->allocator = arn_allocator_or_default(allocator);
@@ -414,6 +427,8 @@ arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *
     arenaut_status st = make(&f, problem, budget, err);
     if (st == ARENAUT_OK) st = find(&f, bytes, err);
     for (uint32_t i = f.n_orders; i > 0; i--) arn_remat_multistart_free(&f.in[i - 1]);
+    if (st == ARENAUT_OK && all) *all = f.all;
+    else arn_release(&r->allocator, f.all.runs);
     if (st != ARENAUT_OK) arenaut_rematerialization_free(r);
     else *out = r;
     return st;
@@ -427,5 +442,5 @@ arenaut_status arenaut_remat_find(const arenaut_remat_problem *problem,
                                   arenaut_rematerialization **out, arenaut_error *err) {
     const arenaut_remat_options *o = options ? options : &standard;
     arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
-    return arn_remat_find(problem, &budget, o->budget, allocator, out, err);
+    return arn_remat_find(problem, &budget, o->budget, allocator, out, NULL, err);
 }
