@@ -46,14 +46,28 @@ def result_of(problem, plan=None):
     """A result about a bare problem and the record of its plan, for writers and reports."""
     made = records.Result(path=b"problem", format=b"problem-json", problem=ctypes.pointer(problem._record),
                           plan=ctypes.pointer(plan) if plan is not None else None, seconds=-1)
-    kernels, made.given_kernels.unmeasured, made.n_rounded, ops = problem._stated
+    kernels, made.given_kernels.unmeasured, made.n_rounded, ops, certificate = problem._stated
     made.given_kernels.name = None if kernels is None else kernels.encode()
+    made.kept = Certified(certificate) if certificate else None
+    if certificate:
+        made.rematerialization = made.kept.document.rematerialization
     for name, rows in ops.items():
         kind = OPS[name]
         count = len(rows) // ctypes.sizeof(kind)
         setattr(made.given_ops, name, (kind * count).from_buffer_copy(rows))
         setattr(made.given_ops, f"n_{name}", count)
     return made
+
+
+class Certified:
+    """A plan's file, read for its certificate of rematerialization."""
+
+    def __init__(self, data):
+        self.document = records.Document()
+        check(C.arenaut_read, data, len(data), None, None, None, ctypes.byref(self.document))
+
+    def __del__(self):
+        C.arenaut_document_free(ctypes.byref(self.document))
 
 
 #: Lists of an arenaut_given_ops, by what their rows are.
@@ -70,7 +84,9 @@ def stated_by(result):
     """What a result says of its ops, as problem.NOTHING_STATED names it."""
     kernels = text_of(C.arenaut_result_kernels_name(result))
     given = result.unmeasured if result.kernels else result.given_kernels.unmeasured
-    return kernels, bool(kernels and given), C.arenaut_result_rounded(result), ops_of(C.arenaut_result_ops(result))
+    certificate = emit(named("format", "plan-json"), result) if result.rematerialization and result.plan else None
+    return (kernels, bool(kernels and given), C.arenaut_result_rounded(result),
+            ops_of(C.arenaut_result_ops(result)), certificate)
 
 
 def emit(format_or_report, result, settings=None):
@@ -141,6 +157,6 @@ def read_problem(cls, text):
         if proven and not ops.schedule:
             ops.schedule, ops.n_schedule = proven.contents.runs, proven.contents.n_runs
         return cls._copy(document.problem.contents, (text_of(kernels.name), kernels.unmeasured, document.n_rounded,
-                                                     ops_of(ops)))
+                                                     ops_of(ops), data if proven else None))
     finally:
         C.arenaut_document_free(ctypes.byref(document))

@@ -25,8 +25,9 @@ ELEMENTS = {"Q": ctypes.c_uint64, "q": ctypes.c_int64, "I": ctypes.c_uint32, "H"
 CODES = {element: code for code, element in ELEMENTS.items()}
 TEXTS = ("name", "op", "source")
 # By a plan's file or a result: the kernels that it stands on, whether rules of theirs that were only read count, how
-# many ops may be rounded otherwise, and its ops (documents.ops_of), as far as they are not the file's.
-NOTHING_STATED = (None, False, 0, {})
+# many ops may be rounded otherwise, its ops (documents.ops_of), as far as they are not the file's, and the plan's file
+# as JSON, if it has a certificate of rematerialization.
+NOTHING_STATED = (None, False, 0, {}, None)
 #: Lists of structs: the record, and its members in the order of a tuple.
 LISTS = {"conflict": (records.Conflict, ("a", "b")),
          "separation": (records.Separation, ("upper", "lower", "distance")),

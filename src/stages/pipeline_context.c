@@ -118,6 +118,7 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
         .given_ops = p->document.ops,
     };
     const arenaut_remat_certificate *c = p->document.rematerialization;
+    p->result.rematerialization = c;
     if (c && !p->document.ops.schedule) {
         p->result.given_ops.schedule = c->runs;
         p->result.given_ops.n_schedule = c->n_runs;

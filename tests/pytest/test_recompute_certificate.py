@@ -42,6 +42,14 @@ def test_a_certificate_is_read_back_and_checked(arenaut, arenaut_json, planned, 
     assert "not checked" in alone.stderr and "proven" not in alone.stdout
 
 
+def test_a_plan_of_a_plan_keeps_the_certificate(arenaut, planned, tmp_path):
+    model, plan = planned
+    again = tmp_path / "again.plan.json"
+    arenaut("plan", plan, "-o", again)
+    assert json.loads(again.read_text())["rematerialization"] == json.loads(plan.read_text())["rematerialization"]
+    assert "proven: in 4,000 bytes" in arenaut("check", model, again).stdout
+
+
 @pytest.mark.parametrize("flags", [["--recompute", "on"], ["--recompute", "on", "--reorder", "on"],
                                    ["--recompute", "on", "--fit", "90%", "--reorder", "on"],
                                    ["--recompute", "on", "--fit", "100%"],

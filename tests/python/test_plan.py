@@ -346,6 +346,24 @@ def test_a_plan_of_a_plans_problem_states_its_ops(stated):
         assert {member: document[member] for member in ("tiles", "copies", "joins", "schedule") if member in document} == stated
 
 
+def test_a_plan_of_a_plans_problem_keeps_its_certificate():
+    sizes = [1000, 5000, 2000, 6007, 3000, 1000, 1000, 1000, 1000, 1000]
+    ops = [("Relu", [0], [1]), ("RELU", [1], [2]), ("Neg", [2], [3]), ("Add", [2], [4, 5]), ("Neg", [3], [6]),
+           ("Relu", [1, 5], [7, 8]), ("Relu", [0, 4], [9])]
+    model = arenaut.Model.parse(json.dumps({
+        "schema": "arenaut.program/1", "inputs": [0], "outputs": [6, 7, 8, 9],
+        "tensors": [{"name": f"t{k}", "bytes": size} for k, size in enumerate(sizes)],
+        "ops": [{"name": name, "inputs": inputs, "outputs": outputs, "pure": True}
+                for name, inputs, outputs in ops]}).encode(), "x.program.json")
+    made = model.plan(recompute=True)
+    stated = json.loads(made.to_json())["rematerialization"]
+    assert len(stated["runs"]) > len(ops)
+    problem = arenaut.Problem.parse(made.to_json())
+    for again in problem, pickle.loads(pickle.dumps(problem)), made.problem:
+        document = json.loads(again.plan().to_json())
+        assert document["rematerialization"] == stated and "schedule" not in document
+
+
 def test_a_problem_of_numbers_states_nothing():
     result = json.loads(arenaut.plan(SIZES, FIRST, END).to_json())["result"]
     assert not {"kernels", "unmeasured", "rounded_ops"} & set(result)
