@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct entry {
     uint64_t cost; /* as it was: that of a state may fall while an entry of it waits */
@@ -14,7 +15,7 @@ typedef struct brute {
     uint64_t *cost; /* per state: executed ops << storages | live storages */
     bool *done;
     entry *heap;
-    uint32_t n_heap;
+    uint32_t n_heap, heap_capacity; /* far less than there might be: to map that takes longer */
 } brute;
 
 static bool has(uint32_t set, uint32_t i) { return (set >> i) & 1; }
@@ -41,9 +42,16 @@ static void swap(brute *b, uint32_t i, uint32_t k) {
     b->heap[k] = other;
 }
 
+static void grow(brute *b) {
+    b->heap_capacity = b->heap_capacity ? 2 * b->heap_capacity : 256;
+    b->heap = realloc(b->heap, b->heap_capacity * sizeof *b->heap);
+    if (!b->heap) abort();
+}
+
 static void push(brute *b, uint32_t state, uint64_t cost) {
     if (b->done[state] || cost >= b->cost[state]) return;
     b->cost[state] = cost;
+    if (b->n_heap == b->heap_capacity) grow(b);
     uint32_t i = b->n_heap++;
     b->heap[i] = (entry){cost, state};
     for (; i > 0 && above(b, i, (i - 1) / 2); i = (i - 1) / 2) swap(b, i, (i - 1) / 2);
@@ -152,9 +160,8 @@ uint64_t remat_brute_added(const arenaut_remat_problem *p, uint64_t budget) {
     if (bits > REMAT_BRUTE_BITS) abort();
     b.cost = malloc(n * sizeof *b.cost);
     b.done = calloc(n, sizeof *b.done);
-    b.heap = malloc(n * bits * 2 * sizeof *b.heap);
-    if (!b.cost || !b.done || !b.heap) abort();
-    for (size_t i = 0; i < n; i++) b.cost[i] = UINT64_MAX;
+    if (!b.cost || !b.done) abort();
+    memset(b.cost, 0xff, n * sizeof *b.cost); /* UINT64_MAX */
     uint64_t least = UINT64_MAX;
     push(&b, first_state(&b), 0);
     while (b.n_heap > 0 && least == UINT64_MAX) {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/checked.h"
 #include "core/sort.h"
 #include "rewrite/rematerialize/remat_sequence.h"
 
@@ -86,7 +87,8 @@ static void measure(arn_remat_segments *s) {
 
 bool arn_remat_segments_make(const arn_remat_graph *graph, arn_region *region, uint32_t peak,
                              arn_remat_segments *s) {
-    const size_t n_storages = graph->problem->n_storages, most = MOST_CANDIDATES + 1;
+    const size_t n_storages = graph->problem->n_storages;
+    const size_t most = (size_t)arn_min_u64(peak, MOST_CANDIDATES) + 1;
     *s = (arn_remat_segments){.graph = graph, .peak = peak};
     uint64_t *weight;
     if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(weight, (size_t)peak + 1),
