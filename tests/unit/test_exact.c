@@ -24,7 +24,7 @@ static arenaut_plan *plan_exactly(const arenaut_problem *p, uint64_t effort, uin
 
 static void compare_with_the_obvious(const problem_shape *shape, uint32_t problems) {
     rng r = {shape->features + 7919};
-    for (uint32_t k = 0; k < problems; k++) {
+    for (uint32_t k = 0; k < drawn(problems); k++) {
         arenaut_problem *p = random_problem(&r, shape);
         arenaut_plan *plan = plan_exactly(p, 0, k);
         const uint64_t arena = obvious_arena(p);
@@ -155,7 +155,7 @@ static bool exists_below(const arenaut_problem *p, uint64_t spill, uint64_t limi
 
 static void compare_pools_with_the_obvious(const problem_shape *shape, uint32_t problems) {
     rng r = {shape->features + 271};
-    for (uint32_t k = 0; k < problems; k++) {
+    for (uint32_t k = 0; k < drawn(problems); k++) {
         arenaut_problem *p = random_problem(&r, shape);
         arenaut_plan *plan = plan_exactly(p, 0, k);
         if (plan->quality == ARENAUT_INFEASIBLE) {
@@ -301,7 +301,7 @@ TEST(numbering_time_and_scale_do_not_change_a_proven_optimum) {
         {1, 0, 1, 3}, {-1, 0, 1, 0}, {1, -1000, 1, 0}, {1, 5, 4096, 0}, {-1, 77, 3, 5}};
     const problem_shape shape = {14, 9, 12, 0};
     rng r = {99};
-    for (uint32_t k = 0; k < 150; k++) {
+    for (uint32_t k = 0; k < drawn(150); k++) {
         arenaut_problem *p = random_problem(&r, &shape);
         arenaut_plan *plan = plan_exactly(p, 0, 0);
         assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
@@ -558,7 +558,7 @@ TEST(what_is_spilled_elsewhere_keeps_no_hint_from_being_kept) {
 TEST(an_unchanged_problem_keeps_all_its_offsets) {
     const problem_shape shape = {14, 9, 12, ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_ALIGNMENT};
     rng r = {55};
-    for (uint32_t k = 0; k < 200; k++) {
+    for (uint32_t k = 0; k < drawn(200); k++) {
         arenaut_problem *p = random_problem(&r, &shape);
         arenaut_plan *plan = plan_exactly(p, 0, 0);
         arenaut_problem *again = hinted(p, plan, ARENAUT_NONE, 0);

@@ -10,6 +10,7 @@
 #include "ir/program.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_search.h"
+#include "support/drawn.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/order_brute.h"
@@ -343,7 +344,7 @@ TEST(made_up_proofs_and_those_of_other_graphs_show_nothing_that_is_wrong) {
 /* Too large for all schedules: the checker accepts the proof, and no heuristic is better. */
 TEST(orders_of_larger_graphs_are_proven) {
     rng r = {3};
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < drawn(40); i++) {
         enum { N = 60 };
         static uint64_t size[N];
         static arenaut_order_use uses[4 * N];

@@ -13,6 +13,7 @@
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"
 #include "rewrite/rematerialize/remat_program.h"
+#include "support/drawn.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/programs.h"
@@ -30,11 +31,12 @@ static arenaut_status check(const arenaut_program *before, const arenaut_rewrite
 }
 
 TEST(the_checker_accepts_what_computes_the_same_and_nothing_else) {
+    const uint32_t tried = drawn(4000);
     recompute_counts counts = {0};
-    for (uint64_t seed = 1; seed <= 4000; seed++) recompute_machine_try(seed, &counts);
-    assert_true(counts.accepted > 8000);
-    assert_true(counts.rejected > 4000);
-    assert_true(counts.gained > 200);
+    for (uint64_t seed = 1; seed <= tried; seed++) recompute_machine_try(seed, &counts);
+    assert_true(counts.accepted > 2 * tried);
+    assert_true(counts.rejected > tried);
+    assert_true(counts.gained > tried / 20);
 }
 
 /* ---- forbidden repetitions ---- */
@@ -437,8 +439,9 @@ TEST(a_bound_with_few_ops_is_of_the_budget) {
 }
 
 TEST(what_is_said_with_few_ops_is_true_of_the_budget) {
+    const uint32_t tried = drawn(3000);
     uint32_t repeated = 0, missed = 0;
-    for (uint64_t seed = 1; seed <= 3000; seed++) {
+    for (uint64_t seed = 1; seed <= tried; seed++) {
         rng r = {seed};
         uint32_t sizes[MOST_OPS + 1], others[MOST_OPS];
         uint64_t costs[MOST_OPS];
@@ -460,7 +463,7 @@ TEST(what_is_said_with_few_ops_is_true_of_the_budget) {
         arn_recomputation_free(found);
         arn_program_free(p);
     }
-    assert_true(repeated > 100 && missed > 100);
+    assert_true(repeated > tried / 30 && missed > tried / 30);
 }
 
 /* `context`: options; NULL: none. */

@@ -273,7 +273,7 @@ TEST(a_given_sequence_stays_and_a_note_says_why) {
 
 static arenaut_status plan_anew(void *context, const arenaut_allocator *allocator) {
     const arenaut_pipeline_options options = {
-        .recomputing = {.on = true}, .reordering = {.on = true}, .plan = {.effort = 1024}};
+        .recomputing = {.on = true}, .reordering = {.on = true}, .plan = {.effort = 512}};
     uint64_t arena = 0;
     (void)context;
     const arenaut_status st = plan_exchanging(&options, allocator, &arena);

@@ -255,7 +255,7 @@ TEST(the_floor_is_a_budget_that_is_looked_at) {
                                      .maker = makers,
                                      .held = outlives,
                                      .reads = uses};
-    for (uint64_t budget = FLOOR; budget < FLOOR + 20; budget++) {
+    for (uint64_t budget = FLOOR; budget < FLOOR + drawn(20); budget++) {
         arenaut_rematerialization *r = find(&p, budget);
         assert_int_equal(r->floor, FLOOR);
         assert_true(r->fits);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "planners/placing/skyline_engine.h"
+#include "support/drawn.h"
 #include "support/problems.h"
 
 typedef struct setting {
@@ -112,7 +113,7 @@ TEST(so_are_those_of_many_groups) {
         {900, 20, 700, 0}, {4000, 20, 40, 0}, {4000, 20, 3000, 0}, {20000, 20, 3000, 0}};
     rng r = {2};
     uint32_t most = 0;
-    for (uint32_t round = 0; round < 60; round++) {
+    for (uint32_t round = 0; round < drawn(60); round++) {
         setting s = set_up(&r, &shapes[round % 4]);
         assert_as_slow(&s, s.groups.n < 200 ? s.groups.n : 200);
         if (s.groups.n > most) most = s.groups.n;
@@ -125,7 +126,7 @@ TEST(so_are_those_of_many_groups) {
  * short and long lives beside them. */
 TEST(cells_find_the_groups_of_crowded_steps) {
     rng r = {3};
-    for (uint32_t round = 0; round < 6; round++) {
+    for (uint32_t round = 0; round < drawn(8); round++) {
         arenaut_problem *problem = new_problem();
         for (uint32_t i = 0; i < 8500; i++) {
             const int64_t steps = 1 + rng_below(&r, round % 2 ? 8 : 150);
