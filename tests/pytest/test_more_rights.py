@@ -1,14 +1,14 @@
 """More rights never give a worse plan: over all subsets of the flags that let the program change, what is to be
 reserved with a flag more is no more than without it."""
 
-import os
 from itertools import combinations
 
 import pytest
 from conftest import DATA, ROOT, corpus_params
 
+from drawn import THOROUGH, some
+
 CORPUS = ROOT.parent / "shared" / "corpus"
-THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 RIGHTS = ("inplace", "overlap", "reorder", "recompute", "split")
 MODELS = [*sorted(DATA.glob("*.tflite")), *(CORPUS / "tflite" / f"{name}.tflite" for name in
                                           ("mlperf_kws_int8", "mww_alexa"))]
@@ -32,7 +32,7 @@ def assert_none_is_worse(arenaut_json, path):
     assert not worse
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some([pytest.param(path, id=path.stem) for path in MODELS]))
 def test_a_right_more_never_needs_more(arenaut_json, path):
     if not path.is_file():
         pytest.skip(f"{path.name} is of the corpus, which is not here")

@@ -372,8 +372,9 @@ def least_said_and_planned(arenaut_json, model, rights):
 RIGHTS = {"apart": [], "inplace": ["--inplace", "on"], "overlap": ["--overlap", "on"]}
 
 
-@pytest.mark.parametrize("rights", RIGHTS)
-@pytest.mark.parametrize("name", ["inception_int8", "resnet_int8", "mobilenet_v1_025_96_int8"])
+@pytest.mark.parametrize("name, rights", some([
+    pytest.param(name, rights, id=f"{name}-{rights}")
+    for name in ("inception_int8", "resnet_int8", "mobilenet_v1_025_96_int8") for rights in RIGHTS]))
 def test_each_way_to_split_needs_what_is_said_at_least(arenaut_json, name, rights):
     """The table of `explain`: each next way needs less, and no plan of one needs less than it says."""
     ways = list(least_said_and_planned(arenaut_json, DATA / f"{name}.tflite", RIGHTS[rights]))
