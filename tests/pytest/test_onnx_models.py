@@ -69,7 +69,7 @@ def test_our_own_models_have_the_bytes_that_the_script_makes(tmp_path):
     import make_onnx
     for make in make_onnx.MODELS:
         make(str(tmp_path))
-    shipped = sorted((DATA / "onnx").iterdir())
+    shipped = sorted(path for path in (DATA / "onnx").iterdir() if path.name != "images.onnx")  # test_split_onnx
     assert [path.name for path in shipped] == sorted(path.name for path in tmp_path.iterdir())
     for path in shipped:
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
