@@ -94,30 +94,17 @@ static arenaut_status settle(attempt *a) {
     return top > limit ? ARENAUT_OK : mend(a, a->work / 2);
 }
 
-/* The order of pass k: by the letters; then first what was too high; then by the letters, with what
- * the last plans say in place of loads. */
-static void order_for_pass(attempt *a, uint64_t k, const char *letters, uint64_t *height) {
-    arn_workspace *space = &a->space;
-    if (k) arn_orders_blame(&space->orders, space->offset, height);
-    if (k != 1) {
-        arn_orders_sort(&space->orders, letters, space->order);
-        return;
-    }
-    for (uint32_t i = 0; i < space->groups.n; i++)
-        space->orders.key[i] = space->offset[i] + space->groups.group[i].extent <= a->goal;
-    arn_sort_by_key(space->order, space->groups.n, space->orders.key, space->orders.scratch);
-}
-
 static arenaut_status fill(attempt *a, const arenaut_planner *self) {
     const arn_pass *pass = self->data;
     arn_workspace *space = &a->space;
-    uint64_t *height =
-        arn_region_allocate(&space->region, space->timeline.n_sections, sizeof *height);
+    uint64_t *excess =
+        arn_region_allocate(&space->region, space->timeline.n_sections, sizeof *excess);
     uint64_t best = UINT64_MAX;
-    if (!height) return arn_no_memory(a->meter->planning->err);
+    if (!excess) return arn_no_memory(a->meter->planning->err);
     for (uint64_t k = 0, idle = 0; k < a->passes && idle < IDLE; k++) {
         arenaut_cost cost;
-        order_for_pass(a, k, pass->letters, height);
+        if (k) arn_orders_blame(&space->orders, space->offset, a->goal, excess);
+        arn_orders_sort(&space->orders, pass->letters, space->order);
         arenaut_status st = arn_place_by_skyline(space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
         if (st == ARENAUT_OK && arn_is_plan(cost)) st = mend(a, a->work);
         if (st != ARENAUT_OK || !arn_is_plan(cost) || is_within(a, a->enough)) return st;
@@ -170,6 +157,6 @@ const arenaut_planner arn_planner_mended_skyline = {
     .summary = "skyline, then the few places that are too high anew, in little time",
     .handles = ARENAUT_FEATURE_ALL,
     .run = arn_row_run,
-    .data = &(const arn_pass){"TWZ", 0, true, {.fit = ARN_FIRST_FIT}},
+    .data = &(const arn_pass){"NZ", 0, true, {.fit = ARN_FIRST_FIT}},
     .attempt = &(const arn_attempt){.turn = 9, .make = make},
 };

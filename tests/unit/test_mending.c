@@ -22,30 +22,32 @@ static arenaut_problem *short_lives(rng *r, uint32_t n, uint64_t align) {
     return problem;
 }
 
-TEST(mending_never_makes_the_skyline_worse) {
+/* The two have first orders of their own, so that now and then the skyline comes lower. */
+TEST(mended_plans_are_mostly_lower_than_those_of_the_skyline) {
     rng r = {3};
-    uint32_t better = 0;
+    uint32_t better = 0, worse = 0;
     for (uint32_t round = 0; round < 240; round++) {
         const uint64_t align = round % 3 ? 1 : 64;
         arenaut_problem *problem = short_lives(&r, 2 + rng_below(&r, 600), align);
         arenaut_plan *skyline = plan_by(problem, "skyline");
         arenaut_plan *mended = plan_by(problem, "mended-skyline");
-        assert_true(mended->total <= skyline->total && mended->total >= mended->total_bound);
+        assert_true(mended->total >= mended->total_bound);
         better += mended->total < skyline->total;
+        worse += mended->total > skyline->total;
         arenaut_plan_free(skyline);
         arenaut_plan_free(mended);
         arenaut_problem_free(problem);
     }
-    assert_true(better >= 5); /* it has teeth */
+    assert_true(better > 3 * worse);
 }
 
-/* Sixty values alive at once. */
-static arenaut_problem *long_lives(rng *r) {
+/* An eighth of the values alive at once. */
+static arenaut_problem *long_lives(rng *r, uint32_t n) {
     arenaut_problem *problem = new_problem();
-    for (uint32_t i = 0; i < 500; i++) {
-        const int64_t first = rng_below(r, 129);
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t first = rng_below(r, n / 4 + 4);
         ADD_BUFFER(problem, .size = 1000 + rng_below(r, 1000000),
-                   LIFE(first, first + 1 + rng_below(r, 32)));
+                   LIFE(first, first + 1 + rng_below(r, n / 16 + 1)));
     }
     finish(problem);
     return problem;
@@ -60,7 +62,7 @@ TEST(hundreds_of_long_lives_come_nearer_to_the_bound_in_other_orders) {
     rng r = {7};
     double once = 0, more = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        arenaut_problem *problem = long_lives(&r);
+        arenaut_problem *problem = long_lives(&r, 500);
         arenaut_plan *skyline = plan_by(problem, "skyline");
         arenaut_plan *mended = plan_by(problem, "mended-skyline");
         once += percent_above(skyline) / ROUNDS;
@@ -69,7 +71,21 @@ TEST(hundreds_of_long_lives_come_nearer_to_the_bound_in_other_orders) {
         arenaut_plan_free(mended);
         arenaut_problem_free(problem);
     }
-    assert_true(more < 1.8 && more < once - 0.9);
+    assert_true(more < 1.3 && more < once - 0.9);
+}
+
+TEST(thousands_of_long_lives_come_near_to_the_bound_in_two_passes) {
+    enum { ROUNDS = 12 };
+    rng r = {7};
+    double above = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        arenaut_problem *problem = long_lives(&r, 5000);
+        arenaut_plan *plan = plan_by(problem, "mended-skyline");
+        above += percent_above(plan) / ROUNDS;
+        arenaut_plan_free(plan);
+        arenaut_problem_free(problem);
+    }
+    assert_true(above < 2.4);
 }
 
 /* Memory that is asked for behind a stop. */

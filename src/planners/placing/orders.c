@@ -78,7 +78,7 @@ bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timelin
 
 /* ---- orders ---- */
 
-enum { KEYS = 3 };
+enum { KEYS = 3, FRACTION_BITS = 31 };
 
 /* Maxima over sections: leaves from n_leaves on, node k above 2k and 2k + 1. */
 static void build_load_tree(arn_orders *orders) {
@@ -87,23 +87,45 @@ static void build_load_tree(arn_orders *orders) {
         tree[k] = arn_max_u64(tree[2 * k], tree[2 * k + 1]);
 }
 
+/* Of the loads as parts of the highest, as binary fractions. */
+static void sum_powers(arn_orders *orders) {
+    const uint64_t *load = orders->load_tree + orders->n_leaves;
+    const uint64_t highest = orders->load_tree[1];
+    unsigned shift = 0;
+    while (highest >> shift >> FRACTION_BITS) shift++;
+    orders->powers[0] = 0;
+    for (uint32_t k = 0; k < orders->timeline->n_sections; k++) {
+        uint64_t power = (load[k] >> shift << FRACTION_BITS) / ((highest >> shift) + 1);
+        for (int times = 0; times < 3; times++) power = power * power >> FRACTION_BITS;
+        const uint64_t sixteenth = power * power >> FRACTION_BITS;
+        orders->powers[k + 1] = orders->powers[k] + (sixteenth * power >> FRACTION_BITS);
+    }
+}
+
+static void loads_changed(arn_orders *orders) {
+    build_load_tree(orders);
+    sum_powers(orders);
+}
+
 static void start_from_loads(arn_orders *orders) {
     const arn_timeline *t = orders->timeline;
     for (uint32_t k = 0; k < orders->n_leaves; k++)
         orders->load_tree[orders->n_leaves + k] = k < t->n_sections ? t->load[k] : 0;
-    build_load_tree(orders);
+    loads_changed(orders);
 }
 
-void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t *height) {
+void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t goal, uint64_t *excess) {
     const arn_timeline *t = orders->timeline;
     uint64_t *load = orders->load_tree + orders->n_leaves;
-    memset(height, 0, t->n_sections * sizeof *height);
+    memset(excess, 0, t->n_sections * sizeof *excess);
     for (uint32_t i = 0; i < orders->groups->n; i++) {
         const uint64_t end = offset[i] + orders->groups->group[i].extent;
-        for (uint32_t k = t->first[i]; k < t->end[i]; k++) height[k] = arn_max_u64(height[k], end);
+        for (uint32_t k = t->first[i]; end > goal && k < t->end[i]; k++)
+            excess[k] = arn_max_u64(excess[k], end - goal);
     }
-    for (uint32_t k = 0; k < t->n_sections; k++) load[k] = load[k] / 2 + height[k] / 2;
-    build_load_tree(orders);
+    for (uint32_t k = 0; k < t->n_sections; k++)
+        load[k] += arn_min_u64(2 * excess[k], UINT64_MAX - load[k]);
+    loads_changed(orders);
 }
 
 static uint64_t highest_load(const arn_orders *orders, uint32_t group) {
@@ -172,7 +194,10 @@ bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_tim
     orders->load_tree =
         arn_region_allocate(region, (size_t)orders->n_leaves * 2, sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
-    if (!orders->load_tree || !orders->started || !arn_orders_fork(orders, region)) return false;
+    orders->powers = arn_region_allocate(region, sections + 1, sizeof *orders->powers);
+    if (!orders->powers || !orders->load_tree || !orders->started ||
+        !arn_orders_fork(orders, region))
+        return false;
     start_from_loads(orders);
     count_starts(orders);
     return true;
@@ -196,6 +221,9 @@ static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
         case 'W': return width(group);
         case 'A': return arn_multiply(group->extent, width(group), &area) ? area : UINT64_MAX;
         case 'T': return highest_load(orders, i);
+        case 'N':
+            return orders->powers[orders->timeline->end[i]] -
+                   orders->powers[orders->timeline->first[i]];
         case 'P': return ~(uint64_t)highest_section(orders, i);
         case 'F': return pools_left_out(group);
         case 'C': return arn_orders_count_conflicts(orders, i);

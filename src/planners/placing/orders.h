@@ -24,6 +24,8 @@ bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timelin
  *     L  earliest start                      U  latest end
  *     P  earliest peak: the first section with the load of T
  *     F  fewest pools to choose from
+ *     N  the sum of the loads in its sections, each to the power of 24, between W
+ *        and T; not for settings
  *
  * "TWA" sorts by T, then W, then A, the largest first. Groups that are equal in all keys keep
  * the order of their numbers, or the reverse of it if the name ends in '-'. */
@@ -33,6 +35,7 @@ typedef struct arn_orders {
     const arn_timeline *timeline;
     uint64_t *key;       /* per group, for the letter at hand */
     uint64_t *load_tree; /* maxima over sections */
+    uint64_t *powers;    /* per section, and one more: the sum of those before it, for N */
     uint32_t n_leaves;   /* of that tree: a power of two */
     uint32_t *started;   /* per section: groups that start before its end */
     uint32_t *scratch;
@@ -45,11 +48,11 @@ bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_tim
 /* Lets a copy of the struct be used beside the original. False if there is no memory. */
 bool arn_orders_fork(arn_orders *copy, arn_region *region);
 
-/* Squeaky wheel optimisation (Joslin, Clements 1999): for T, the load of a section moves half way
- * to the height that a plan with these offsets has there, so that groups come earlier which live
- * where it is too high. `height` is scratch memory, one of each section. No fork may be in use.
- * O(the sum of the lives in sections). */
-void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t *height);
+/* Squeaky wheel optimisation (Joslin, Clements 1999): for T and N, twice that by which a plan with
+ * these offsets is above the goal in a section is added to its load, so that groups come earlier
+ * which live where it is too high. `excess` is scratch memory, one of each section. No fork may be
+ * in use. O(the sum of the lives in sections). */
+void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t goal, uint64_t *excess);
 
 /* Writes all groups in that order, fixed ones first in the order of their numbers. O(n log n). */
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order);
