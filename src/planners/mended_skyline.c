@@ -100,11 +100,12 @@ static arenaut_status fill(attempt *a, const arenaut_planner *self) {
     uint64_t *excess =
         arn_region_allocate(&space->region, space->timeline.n_sections, sizeof *excess);
     uint64_t best = UINT64_MAX;
-    if (!excess) return arn_no_memory(a->meter->planning->err);
+    if (!excess || !arn_orders_need_powers(&space->orders, &space->region))
+        return arn_no_memory(a->meter->planning->err);
     for (uint64_t k = 0, idle = 0; k < a->passes && idle < IDLE; k++) {
         arenaut_cost cost;
         if (k) arn_orders_blame(&space->orders, space->offset, a->goal, excess);
-        arn_orders_sort(&space->orders, pass->letters, space->order);
+        arn_orders_sort(&space->orders, "NZ", space->order);
         arenaut_status st = arn_place_by_skyline(space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
         if (st == ARENAUT_OK && arn_is_plan(cost)) st = mend(a, a->work);
         if (st != ARENAUT_OK || !arn_is_plan(cost) || is_within(a, a->enough)) return st;
@@ -123,9 +124,7 @@ static arenaut_status attempt_make(attempt *a, const arenaut_planner *self, unsi
     if (*is_plain) {
         st = arn_workspace_need_offsets(&a->space) ? settle(a)
                                                    : arn_no_memory(a->meter->planning->err);
-        /* A plan that has been mended before mostly stays as good as it was. */
-        const bool goes_on =
-            !is_within(a, a->goal + a->goal / 64) && arn_meter_wants_plan(a->meter);
+        const bool goes_on = !is_within(a, a->enough) && arn_meter_wants_plan(a->meter);
         if (st == ARENAUT_OK && goes_on) st = fill(a, self);
     }
     arn_workspace_close(&a->space);
@@ -157,6 +156,6 @@ const arenaut_planner arn_planner_mended_skyline = {
     .summary = "skyline, then the few places that are too high anew, in little time",
     .handles = ARENAUT_FEATURE_ALL,
     .run = arn_row_run,
-    .data = &(const arn_pass){"NZ", 0, true, {.fit = ARN_FIRST_FIT}},
+    .data = &(const arn_pass){"TWZ", 0, true, {.fit = ARN_FIRST_FIT}},
     .attempt = &(const arn_attempt){.turn = 9, .make = make},
 };

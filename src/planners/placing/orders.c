@@ -102,16 +102,19 @@ static void sum_powers(arn_orders *orders) {
     }
 }
 
-static void loads_changed(arn_orders *orders) {
-    build_load_tree(orders);
-    sum_powers(orders);
-}
-
 static void start_from_loads(arn_orders *orders) {
     const arn_timeline *t = orders->timeline;
     for (uint32_t k = 0; k < orders->n_leaves; k++)
         orders->load_tree[orders->n_leaves + k] = k < t->n_sections ? t->load[k] : 0;
-    loads_changed(orders);
+    build_load_tree(orders);
+}
+
+bool arn_orders_need_powers(arn_orders *orders, arn_region *region) {
+    const size_t sections = orders->timeline->n_sections;
+    if (orders->powers) return true;
+    orders->powers = arn_region_allocate(region, sections + 1, sizeof *orders->powers);
+    if (orders->powers) sum_powers(orders);
+    return orders->powers;
 }
 
 void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t goal, uint64_t *excess) {
@@ -125,7 +128,8 @@ void arn_orders_blame(arn_orders *orders, const uint64_t *offset, uint64_t goal,
     }
     for (uint32_t k = 0; k < t->n_sections; k++)
         load[k] += arn_min_u64(2 * excess[k], UINT64_MAX - load[k]);
-    loads_changed(orders);
+    build_load_tree(orders);
+    if (orders->powers) sum_powers(orders);
 }
 
 static uint64_t highest_load(const arn_orders *orders, uint32_t group) {
@@ -194,10 +198,8 @@ bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_tim
     orders->load_tree =
         arn_region_allocate(region, (size_t)orders->n_leaves * 2, sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
-    orders->powers = arn_region_allocate(region, sections + 1, sizeof *orders->powers);
-    if (!orders->powers || !orders->load_tree || !orders->started ||
-        !arn_orders_fork(orders, region))
-        return false;
+    if (!orders->load_tree || !orders->started || !arn_orders_fork(orders, region)) return false;
+    orders->powers = NULL;
     start_from_loads(orders);
     count_starts(orders);
     return true;

@@ -25,7 +25,7 @@ bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timelin
  *     P  earliest peak: the first section with the load of T
  *     F  fewest pools to choose from
  *     N  the sum of the loads in its sections, each to the power of 24, between W
- *        and T; not for settings
+ *        and T; not for settings: arn_orders_need_powers comes before
  *
  * "TWA" sorts by T, then W, then A, the largest first. Groups that are equal in all keys keep
  * the order of their numbers, or the reverse of it if the name ends in '-'. */
@@ -35,7 +35,7 @@ typedef struct arn_orders {
     const arn_timeline *timeline;
     uint64_t *key;       /* per group, for the letter at hand */
     uint64_t *load_tree; /* maxima over sections */
-    uint64_t *powers;    /* per section, and one more: the sum of those before it, for N */
+    uint64_t *powers;    /* per section, and one more: the sum of those before it, for N; or NULL */
     uint32_t n_leaves;   /* of that tree: a power of two */
     uint32_t *started;   /* per section: groups that start before its end */
     uint32_t *scratch;
@@ -47,6 +47,9 @@ bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_tim
 
 /* Lets a copy of the struct be used beside the original. False if there is no memory. */
 bool arn_orders_fork(arn_orders *copy, arn_region *region);
+
+/* Before N is used. False if there is no memory. O(sections). */
+bool arn_orders_need_powers(arn_orders *orders, arn_region *region);
 
 /* Squeaky wheel optimisation (Joslin, Clements 1999): for T and N, twice that by which a plan with
  * these offsets is above the goal in a section is added to its load, so that groups come earlier
