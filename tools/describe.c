@@ -270,8 +270,8 @@ void describe_witness(const arenaut_pipeline *p, arenaut_text *out) {
         return;
     }
     if (describe_fixed(p, out)) return;
-    text_printf(out, " need%s %s bytes more than ", witness->n_buffers == 1 ? "s" : "",
-                with_commas(witness->bytes_over).text);
+    text_printf(out, " need%s %s byte%s more than ", witness->n_buffers == 1 ? "s" : "",
+                with_commas(witness->bytes_over).text, witness->bytes_over == 1 ? "" : "s");
     if (witness->pool == ARENAUT_NONE) {
         text_put(out, "there are");
     } else {
@@ -528,7 +528,8 @@ exit_code describe_trace(const tool_job *job, arenaut_text *out) {
                 with_commas(trace->most_asked.bytes).text, in_units(trace->most_asked.bytes).text,
                 trace->most_asked.step, trace->n_requests);
     if (trace->n_held > 0)
-        text_printf(out, "; %" PRIu32 " blocks are never released", trace->n_held);
+        text_printf(out, "; %" PRIu32 " block%s never released", trace->n_held,
+                    trace->n_held == 1 ? " is" : "s are");
     text_put(out, "\n");
     put_reserved(trace, out);
     if (found.known) {

@@ -137,11 +137,12 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
 }
 
 static void put_check_line(const arenaut_pipeline *p, const text_style *style, arenaut_text *out) {
-    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
-                planned_buffers(p->problem),
-                p->problem->n_separations ? "overlap no further than they may"
-                : stands_on_kernels(p)    ? "lie apart, or over operands"
-                                          : "lie apart");
+    const uint32_t n = planned_buffers(p->problem);
+    const char *alone = n == 1 ? "s" : "";
+    text_printf(out, "  check      %sok%s: %" PRIu32 " buffer%s ", style->good, style->plain, n,
+                n == 1 ? "" : "s");
+    if (p->problem->n_separations) text_printf(out, "overlap%s no further than they may", alone);
+    else text_printf(out, "lie%s apart%s", alone, stands_on_kernels(p) ? ", or over operands" : "");
     if (p->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
     text_put(out, "\n");
 }

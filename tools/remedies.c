@@ -44,26 +44,45 @@ static uint64_t reserve_for(const tool_job *job, bool *exact) {
     return need.bytes;
 }
 
-/* Fills in the needs with `changed`, and the job that found them if that is another plan. */
-static exit_code plan_with(const tool_job *job, remedy_list *list,
-                           const arenaut_pipeline_options *changed, remedy *with) {
+/* *found: there is a checked plan. That there is none is no failure of the trials. */
+static exit_code try_plan(tool_job *job, bool *found) {
+    arenaut_error err = {0};
+    exit_code code = job_find_baseline(job);
+    *found = false;
+    if (code != EXIT_FINE) return code;
+    const arenaut_status st = arenaut_pipeline_plan(job->pipeline, &err);
+    code = job_goes_on(EXIT_FINE);
+    if (code != EXIT_FINE || st == ARENAUT_NO_PLAN || st == ARENAUT_STOPPED) return code;
+    code = job_judge_plan(job, st, &err);
+    *found = code == EXIT_FINE;
+    return code;
+}
+
+static void fill_in(tool_job *other, const remedy_list *list, remedy *with) {
+    with->arena = other->pipeline->plan->total;
+    with->reserve = reserve_for(other, &with->exact);
+    with->saves = with->reserve < list->reserve ? list->reserve - with->reserve : 0;
+    with->job = other;
+}
+
+/* Fills in the needs with `changed`, and the job that found them if the problem is another one, or
+ * is planned `anew` in any case. */
+static exit_code plan_problem_with(const tool_job *job, remedy_list *list, bool anew,
+                                   const arenaut_pipeline_options *changed, remedy *with) {
     tool_job *other = must_allocate(1, sizeof *other);
-    *with = (remedy){
-        .arena = job->pipeline->plan->total, .reserve = list->reserve, .exact = list->exact};
+    *with = list->anew;
     exit_code code = job_prepare_again(other, job, changed);
     if (code == EXIT_FINE) {
         with->order = other->pipeline->ordering;
         with->again = other->pipeline->recomputed;
     }
-    if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem)) {
-        code = job_find_baseline(other);
-        if (code == EXIT_FINE) code = job_goes_on(job_make_plan(other));
-        if (code == EXIT_FINE) {
-            with->arena = other->pipeline->plan->total;
-            with->reserve = reserve_for(other, &with->exact);
-            with->saves = with->reserve < list->reserve ? list->reserve - with->reserve : 0;
-            with->job = other;
-        }
+    anew = anew ||
+           (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem));
+    if (code == EXIT_FINE && anew) {
+        bool found;
+        code = try_plan(other, &found);
+        with->fails = code == EXIT_FINE && !found;
+        if (found) fill_in(other, list, with);
     }
     with->cut_short = other->watch.cut_short;
     list->cut_short = list->cut_short || with->cut_short;
@@ -71,6 +90,11 @@ static exit_code plan_with(const tool_job *job, remedy_list *list,
     job_close(other);
     free(other);
     return code;
+}
+
+static exit_code plan_with(const tool_job *job, remedy_list *list,
+                           const arenaut_pipeline_options *changed, remedy *with) {
+    return plan_problem_with(job, list, false, changed, with);
 }
 
 static void drop_job(remedy *with) {
@@ -81,8 +105,8 @@ static void drop_job(remedy *with) {
 
 static void add_remedy(remedy_list *list, const char *what, const char *flag, const char *value,
                        remedy with) {
-    if (!list->keeps || list->n == MAX_REMEDIES) drop_job(&with);
-    if (list->n == MAX_REMEDIES) return;
+    if (with.fails || !list->keeps || list->n == MAX_REMEDIES) drop_job(&with);
+    if (with.fails || list->n == MAX_REMEDIES) return;
     remedy *added = &list->items[list->n++];
     *added = with;
     added->what = what;
@@ -126,7 +150,7 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
     changed.passes = selection;
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.saves > 0) {
+    if (with.saves > list->anew.saves) {
         add_remedy(list, pass->summary, "--passes", pass->name, with);
     } else {
         drop_job(&with);
@@ -196,6 +220,22 @@ static bool may_split(const tool_job *job) {
            (p->document.format->holds_tiles || (p->target->plan_in_file && p->target->layout));
 }
 
+static const char *why_unknown(const remedy *with) {
+    if (with->fails) return "no plan with it was found";
+    return with->cut_short ? "time was over before it began" : "not possible for this program";
+}
+
+/* A rewrite whose result is `known`. */
+static void add_rewrite(remedy_list *list, rewrite which, const char *what, bool known,
+                        remedy with) {
+    if (known && !with.fails) {
+        add_remedy(list, what, rewrites[which].flag, "on", with);
+    } else {
+        drop_job(&with);
+        leave_out(list, which, why_unknown(&with));
+    }
+}
+
 /* Tiled ops, in a runtime for which that is known to pay, if the search takes no longer than an
  * answer should. */
 static exit_code try_split(const tool_job *job, remedy_list *list) {
@@ -209,12 +249,8 @@ static exit_code try_split(const tool_job *job, remedy_list *list) {
     }
     changed.splitting.on = true;
     const exit_code code = plan_with(job, list, &changed, &with);
-    if (code == EXIT_FINE) add_remedy(list, rewrites[TILES].what, "--split", "on", with);
+    if (code == EXIT_FINE) add_rewrite(list, TILES, rewrites[TILES].what, true, with);
     return code;
-}
-
-static const char *why_unknown(const remedy *with) {
-    return with->cut_short ? "time was over before it began" : "not possible for this program";
 }
 
 /* Whether schedules and rematerialization are tried if they were not asked for. */
@@ -244,12 +280,7 @@ static exit_code try_reorder(const tool_job *job, remedy_list *list) {
     if (code != EXIT_FINE) return code;
     const char *what =
         with.order.n_copied > 0 ? "ops in another order, or views as copies" : rewrites[ORDER].what;
-    if (with.order.known) {
-        add_remedy(list, what, "--reorder", "on", with);
-    } else {
-        drop_job(&with);
-        leave_out(list, ORDER, why_unknown(&with));
-    }
+    add_rewrite(list, ORDER, what, with.order.known, with);
     return code;
 }
 
@@ -266,12 +297,7 @@ static exit_code try_recompute(const tool_job *job, remedy_list *list) {
     changed.recomputing.options.effort = EFFORT;
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.again.known) {
-        add_remedy(list, rewrites[AGAIN].what, "--recompute", "on", with);
-    } else {
-        drop_job(&with);
-        leave_out(list, AGAIN, why_unknown(&with));
-    }
+    add_rewrite(list, AGAIN, rewrites[AGAIN].what, with.again.known, with);
     return code;
 }
 
@@ -303,10 +329,23 @@ exit_code find_alignments(const tool_job *job, remedy_list *list) {
     return end_at_interrupt(list, code);
 }
 
+/* Another plan than that of the file, which is described: a remedy if it needs less. */
+static exit_code try_anew(const tool_job *job, remedy_list *list) {
+    remedy with;
+    if (job->pipeline->problem != job->pipeline->baseline.problem) return EXIT_FINE;
+    const exit_code code = plan_problem_with(job, list, true, &job->pipeline->options, &with);
+    list->anew = with;
+    list->anew.job = NULL;
+    if (with.saves > 0) add_remedy(list, "a new plan", "-f", "", with);
+    else drop_job(&with);
+    return code;
+}
+
 static exit_code try_all(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     remedy with;
-    exit_code code = try_kernels(job, list);
+    exit_code code = try_anew(job, list);
+    if (code == EXIT_FINE) code = try_kernels(job, list);
     if (code == EXIT_FINE) code = try_split(job, list);
     if (code == EXIT_FINE) code = try_reorder(job, list);
     if (code == EXIT_FINE) code = try_recompute(job, list);
@@ -331,6 +370,8 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     list->cut_short = job->watch.cut_short;
     if (!job->pipeline->lowering) return EXIT_FINE;
     list->reserve = reserve_for(job, &list->exact);
+    list->anew = (remedy){
+        .arena = job->pipeline->plan->total, .reserve = list->reserve, .exact = list->exact};
     return job->stopped ? EXIT_FINE : end_at_interrupt(list, try_all(job, list));
 }
 

@@ -14,6 +14,7 @@ typedef struct remedy {
     bool exact;               /* `reserve` is all of it; else the least */
     uint64_t saves;           /* bytes fewer to reserve than without it */
     bool cut_short;           /* time ended a search */
+    bool fails;               /* no plan with it was found, and the needs are those without */
     arenaut_ordering order;   /* result about schedules, if tried */
     arenaut_recomputed again; /* likewise, of rematerialization */
     tool_job *job;            /* that found another plan with it; NULL: none, or it was not kept */
@@ -31,6 +32,7 @@ typedef struct remedy_list {
     size_t n;
     uint64_t reserve; /* without any */
     bool exact;       /* likewise */
+    remedy anew;      /* of the program without any, where the file's plan is described */
     bool keeps;       /* the jobs, which remedies_free closes */
     bool interrupted; /* before all was tried */
     bool cut_short;   /* time ended a search */
@@ -39,7 +41,7 @@ typedef struct remedy_list {
 } remedy_list;
 
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where
- * it saves anything, each optional pass. Empty for a bare problem; an interrupt ends the list. */
+ * it saves anything, each optional pass; of a file with a plan, first without any. Empty for a bare problem; an interrupt ends the list. */
 exit_code find_remedies(const tool_job *job, remedy_list *list);
 /* Adds plans with larger alignments. */
 exit_code find_alignments(const tool_job *job, remedy_list *list);

@@ -442,8 +442,9 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
         return;
     }
     if (!v->plan) {
-        text_printf(out, "  %sok%s: %" PRIu32 " tensors in %s bytes; a replay of the ops",
-                    style.good, style.plain, v->n_placed, with_commas(v->bytes).text);
+        text_printf(out, "  %sok%s: %" PRIu32 " tensor%s in %s bytes; a replay of the ops",
+                    style.good, style.plain, v->n_placed, v->n_placed == 1 ? "" : "s",
+                    with_commas(v->bytes).text);
         if (v->kernels) {
             text_put(out, ", with the kernels '");
             text_put_clean(out, v->kernels->name);
@@ -457,8 +458,9 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
                     style.plain);
         return;
     }
-    text_printf(out, "  %sok%s: %" PRIu32 " buffers in %s bytes, %s", style.good, style.plain,
-                planned_buffers(v->problem), with_commas(v->plan->total).text,
+    const uint32_t n = planned_buffers(v->problem);
+    text_printf(out, "  %sok%s: %" PRIu32 " buffer%s in %s bytes, %s", style.good, style.plain, n,
+                n == 1 ? "" : "s", with_commas(v->plan->total).text,
                 v->problem->n_separations ? "none further over another than it may"
                 : v->shares               ? "some over others"
                                           : "none over another");

@@ -105,7 +105,7 @@ export class Panels {
     }));
     const atPeak = step === plan.peakStep, shared = atPeak ? BigInt(plan.data.peak.shared) : 0n;
     id("when").textContent = plan.stepLabel(step) + (atPeak ? ", the peak" : "");
-    id("story").textContent = [`${alive.length} buffers are alive, ${commas(whole)} bytes (${inUnits(whole)})`,
+    id("story").textContent = [`${alive.length} buffer${alive.length === 1 ? " is" : "s are"} alive, ${commas(whole)} bytes (${inUnits(whole)})`,
       shared ? `of which ${commas(shared)} are shared: results over operands` : "",
       plan.reserved ? `${commas(plan.reservedAt(step))} were reserved` : "",
       arena > whole ? `${commas(arena - whole)} bytes of the ${plannedName(plan.data)} (${percent(arena - whole, arena)}) are not needed then` : ""]

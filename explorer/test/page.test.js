@@ -273,7 +273,7 @@ test("streams of a trace have lanes of their own, tables say which and of which 
   assert.deepEqual(await page.evaluate(() => [...window.arenaut.plan.reserved.live]), [2, 2, 4, 4, 4].map((n) => n * MiB));
   assert.match(await text(page, "#figures"), /reservedat most 4,194,304 bytes/);
   await page.keyboard.press("Home");
-  assert.match(await text(page, "#story"), /^1 buffers are alive, .*; 2,097,152 were reserved; /);
+  assert.match(await text(page, "#story"), /^1 buffer is alive, .*; 2,097,152 were reserved; /);
   assert.deepEqual(wrong, []);
   await page.close();
   const methods = await open(browser, pageOf(data("pte/two_methods.pte")));

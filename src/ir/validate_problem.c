@@ -330,7 +330,9 @@ static arenaut_status check_sum(const arenaut_problem *p, arenaut_error *err) {
     }
     if (!arn_add(highest, sum, &sum) || !arn_add(align, sum, &sum)) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0,
-                        "fixed offsets plus all sizes pass 2^63 - 1 bytes");
+                        "the sizes, the highest fixed offset or reserved byte (%" PRIu64
+                        ") and one alignment (%" PRIu64 ") add up to more than 2^63 - 1 bytes",
+                        highest, align);
     }
     return ARENAUT_OK;
 }

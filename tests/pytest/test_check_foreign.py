@@ -115,7 +115,7 @@ def test_what_a_plan_does_not_state_is_measured_by_the_problem(arenaut, tmp_path
     given.write_text(json.dumps({"schema": "arenaut.problem/1", **problem, "buffers": [{**BARE, **buffer}]}))
     document = {"schema": "arenaut.plan/1", "result": {"status": "feasible"}, **pools, "buffers": [{**BARE, **place}]}
     plan.write_text(json.dumps(document))
-    assert "ok: 1 buffers" in arenaut("check", given, plan).stdout
+    assert "ok: 1 buffer " in arenaut("check", given, plan).stdout
     document["result"]["arena"] = 9  # what is stated is held against the problem
     plan.write_text(json.dumps(document))
     assert "wrong (arena)" in arenaut("check", given, plan, exit=1).stdout
@@ -125,4 +125,4 @@ def test_places_in_a_csv_are_measured_by_the_problem(arenaut, tmp_path):
     given, plan = tmp_path / "a.problem.json", tmp_path / "a.csv"
     given.write_text(json.dumps({"schema": "arenaut.problem/1", **ALIGNED[0], "buffers": [BARE]}))
     plan.write_text("id,lower,upper,size,offset\na,0,2,10,0\n")
-    assert "ok: 1 buffers in 16 bytes" in arenaut("check", given, plan).stdout
+    assert "ok: 1 buffer in 16 bytes" in arenaut("check", given, plan).stdout

@@ -249,6 +249,14 @@ def test_files_that_are_not_planned_anew_are_copied(tmp_path, name):
     assert b"written is a copy of the input" in done.stderr
 
 
+def test_plans_with_flags_that_do_not_fit_are_left_out(tmp_path):
+    """Aligned to pages, the buffers need more than the capacity."""
+    done = run(tmp_path, "view", DATA / "inception_int8.tflite", "--what-if", "--capacity", "34600", "-o", "out.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out.html").read_text()
+    assert "results that reach into operands" in page and "buffers aligned to 4,096 bytes" not in page
+
+
 @pytest.mark.parametrize("suffix", ["json", "csv", "h"])
 def test_a_plan_that_no_check_accepts_is_not_written(tmp_path, suffix):
     """The file's plan needs less, but only its maker knows that values may share memory as they do there."""

@@ -148,6 +148,18 @@ def test_plans_of_other_tools_are_described(name, arenaut, arenaut_json):
     assert_one_description(arenaut, arenaut_json, DATA / f"{name}.tflite")
 
 
+@pytest.mark.parametrize("name", ["foreign_plan_float", "custom_op_planned"])
+def test_remedies_are_as_planned_with_them(name, arenaut_json):
+    """The place of tensors in another tool's plan is no limit of what a flag comes to."""
+    path = DATA / f"{name}.tflite"
+    tried = [it for it in arenaut_json("explain", path)["remedies"] if "flags" in it]
+    assert len(tried) > 3
+    for it in tried:
+        assert arenaut_json("plan", path, *it["flags"].split())["result"]["arena"] == it["arena"], it
+    anew = [it for it in tried if it["flags"] == "-f"]
+    assert len(anew) == (name == "foreign_plan_float")
+
+
 @pytest.mark.parametrize("path", OWN)
 def test_a_flag_still_asks_for_a_new_plan(path, arenaut, arenaut_json, tmp_path):
     out = planned(arenaut, path, ["--overlap", "on"], tmp_path)

@@ -111,7 +111,7 @@ def test_explain_calls_a_lower_bound_of_the_tail_one(arenaut, arenaut_json):
     path = DATA / "custom_op_planned.tflite"
     said = arenaut("explain", path).stdout
     assert "tail   at least 364 bytes" in said and "1 struct of 32 bytes" in said
-    assert "tflite-micro: at least 4,464 bytes" in said and "to reserve at least 4,464" in said
+    assert "tflite-micro: at least 4,464 bytes" in said and "to reserve at least 9,600" in said
     found = arenaut_json("explain", path)
     assert found["tail"]["exact"] is False
     assert {r["exact"] for r in found["remedies"] if "reserve" in r} == {False}

@@ -166,7 +166,7 @@ static void put_way_title(svg_drawing *s, uint32_t number) {
     arn_report_put_stages(&s->out, way);
     arn_putf(&s->out, ": at least %s bytes, ",
              arn_report_commas(arn_report_way_needs(s->result, way)).text);
-    arn_putf(&s->out, "%" PRIu32 " ops and ", way->ops);
+    arn_putf(&s->out, "%" PRIu32 " op%s and ", way->ops, way->ops == 1 ? "" : "s");
     arn_putf(&s->out, "%s multiplications more", arn_report_commas(way->macs).text);
     if (way->n_rounded > 0)
         arn_putf(&s->out, "; %s", arn_report_rounded_label(way->n_rounded).text);
