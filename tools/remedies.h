@@ -41,7 +41,8 @@ typedef struct remedy_list {
 } remedy_list;
 
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where
- * it saves anything, each optional pass; of a file with a plan, first without any. Empty for a bare problem; an interrupt ends the list. */
+ * it saves anything, each optional pass; of a file with a plan, first without any. Empty for a bare
+ * problem; an interrupt ends the list. */
 exit_code find_remedies(const tool_job *job, remedy_list *list);
 /* Adds plans with larger alignments. */
 exit_code find_alignments(const tool_job *job, remedy_list *list);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bound_proof.h"
 #include "describe.h"
 #include "tool.h"
 #include "verb.h"
@@ -22,7 +23,9 @@ typedef struct verdict {
     const arenaut_kernel_set *kernels; /* that the plan stands on; NULL: on none */
     bool ok, replayed, reaches, shares;
     const arenaut_remat_certificate *proven; /* of rematerialization, checked; NULL: not stated */
-    bool none; /* a model without a plan: there is nothing that could be wrong */
+    bool claims;       /* the plan's file states a bound, or that there is no plan */
+    bound_proof claim; /* then: the proof of it */
+    bool none;         /* a model without a plan: there is nothing that could be wrong */
 } verdict;
 
 /* "Is the plan right?" has a negative answer where there is none. */
@@ -96,6 +99,14 @@ static exit_code check_and_replay(const tool_job *job, const arenaut_plan *plan,
     v->reaches = p->problem->n_separations > 0;
     v->ok = st == ARENAUT_OK;
     return v->ok || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
+}
+
+/* The plan of a plan file, and what that says of all others. */
+static exit_code check_plan_file(const tool_job *job, const arenaut_plan *plan, verdict *v) {
+    const exit_code code = check_and_replay(job, plan, v);
+    if (code != EXIT_FINE || !v->ok || !claims_bound(plan)) return code;
+    v->claims = true;
+    return check_bound(v->path, v->problem, plan, &v->claim, &v->ok, &v->finding);
 }
 
 /* Whether the joins that the plan's file states, if any, are those in the program. */
@@ -357,7 +368,7 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, tool_job *unchan
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
     if (code == EXIT_FINE) code = measure_unstated(job, plan);
-    if (code == EXIT_FINE) code = check_and_replay(job, plan->pipeline->document.plan, v);
+    if (code == EXIT_FINE) code = check_plan_file(job, plan->pipeline->document.plan, v);
     if (code == EXIT_FINE) code = check_memories(job, plan, v);
     return code == EXIT_FINE ? check_bounds(job, plan, v) : code;
 }
@@ -389,6 +400,10 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
         text_put_json_u64(out, v->proven->floor.value);
         text_put(out, "}");
     }
+    if (v->claims) {
+        text_put(out, ",\"bound\":");
+        put_json_bound(&v->claim, out);
+    }
     if (!v->ok) {
         text_put(out, ",\"finding\":{\"rule\":");
         text_put_json(out, arenaut_rule_name(v->finding.rule));
@@ -406,13 +421,13 @@ static void put_bounds(const verdict *v, arenaut_text *out) {
     if (!c) return;
     if (c->floor.value > c->budget) {
         text_printf(out,
-                    "\n  proven: nothing fits %s bytes alive at once: a schedule that repeats %s "
+                    "  proven: nothing fits %s bytes alive at once: a schedule that repeats %s "
                     "needs %s or more\n",
                     with_commas(c->budget).text, ops, with_commas(c->floor.value).text);
         return;
     }
     text_printf(out,
-                "\n  proven: in %s bytes alive at once no schedule that repeats %s adds less "
+                "  proven: in %s bytes alive at once no schedule that repeats %s adds less "
                 "than %" PRIu64 " ns (this one adds %" PRIu64 "); none needs less than %s\n",
                 with_commas(c->budget).text, ops, c->time.value, c->added,
                 with_commas(c->floor.value).text);
@@ -454,8 +469,10 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
         return;
     }
     if (v->plan->quality == ARENAUT_INFEASIBLE) {
-        text_printf(out, "  %sok%s: the witness proves that there is no plan\n", style.good,
-                    style.plain);
+        text_printf(out, "  %sok%s: %s that there is no plan", style.good, style.plain,
+                    v->claims ? "it is proven" : "the witness proves");
+        if (v->claims) text_printf(out, " (%s)", v->claim.text);
+        text_put(out, "\n");
         return;
     }
     const uint32_t n = planned_buffers(v->problem);
@@ -466,8 +483,9 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
                                           : "none over another");
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
     put_kernels(v, out);
-    if (v->proven) put_bounds(v, out);
-    else text_put(out, "\n");
+    text_put(out, "\n");
+    if (v->claims) put_bound(&v->claim, out);
+    put_bounds(v, out);
 }
 
 /* The plan in a model is the baseline's, of the ops as the file has them. */
@@ -512,7 +530,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
                  "model ('arenaut check MODEL PLAN')");
         }
         code = job_prepare(&job);
-        if (code == EXIT_FINE) code = check_and_replay(&job, own, &v);
+        if (code == EXIT_FINE) code = check_plan_file(&job, own, &v);
     }
     if (code == EXIT_FINE) {
         if (options->json || options->jsonl) put_json_verdict(&v, out);

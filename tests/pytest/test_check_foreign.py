@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import DATA, ROOT
 
 EXAMPLES = ROOT / "examples" / "check"
 MLIR = EXAMPLES / "planned.mlir"
@@ -126,3 +126,56 @@ def test_places_in_a_csv_are_measured_by_the_problem(arenaut, tmp_path):
     given.write_text(json.dumps({"schema": "arenaut.problem/1", **ALIGNED[0], "buffers": [BARE]}))
     plan.write_text("id,lower,upper,size,offset\na,0,2,10,0\n")
     assert "ok: 1 buffer in 16 bytes" in arenaut("check", given, plan).stdout
+
+
+# ---- what a plan's file says of all other plans ----
+
+SPLIT_UP = DATA / "fragmented.csv"  # 10 bytes are the least, and 9 the most that is alive at once
+
+
+def restated(arenaut, folder, change, *flags, exit=0):
+    document = json.loads(arenaut("plan", SPLIT_UP, "--json", *flags, exit=exit).stdout)
+    change(document)
+    path = folder / "stated.plan.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def state_bound(document, bound):
+    for part in (document["result"], *document["pools"]):
+        part["lower_bound"] = bound
+        part["status"] = "optimal" if part["arena"] == bound else "feasible"
+
+
+def test_a_bound_that_a_plan_states_is_proven_anew(arenaut, arenaut_json, tmp_path):
+    path = restated(arenaut, tmp_path, lambda _: None)
+    assert re.search(r"  proven: no plan needs less than 10 bytes \(search, \d+ branches\)\n", arenaut("check", SPLIT_UP, path).stdout)
+    bound = arenaut_json("check", path)["bound"]
+    assert bound["bytes"] == 10 and bound["proof"]["kind"] == "search" and bound["proof"]["checked"] is True
+    path = restated(arenaut, tmp_path, lambda document: state_bound(document, 9))
+    assert "proven: no plan needs less than 9 bytes (load at step 0)" in arenaut("check", SPLIT_UP, path).stdout
+
+
+def test_a_bound_above_another_plan_is_wrong(arenaut, tmp_path):
+    path = restated(arenaut, tmp_path, lambda document: state_bound(document, 26), "--planner", "naive")
+    for arguments in ([path], [SPLIT_UP, path]):
+        said = arenaut("check", *arguments, exit=1).stdout
+        assert "wrong (bound): the plan states that none needs less than 26 bytes, but there is one of 10\n" in said
+
+
+def test_that_there_is_no_plan_takes_a_proof(arenaut, tmp_path):
+    """No more than 9 bytes are alive at once, so there is no witness."""
+    path = restated(arenaut, tmp_path, lambda _: None, "--capacity", 9, exit=1)
+    assert "witness" not in path.read_text()
+    assert "ok: it is proven that there is no plan (search, " in arenaut("check", path).stdout
+    assert "ok: it is proven" in arenaut("check", SPLIT_UP, path, "--pool", "arena=9").stdout
+    path = restated(arenaut, tmp_path, lambda document: document["pools"][0].update(capacity=10), "--capacity", 9, exit=1)
+    assert "wrong (witness): the plan is called infeasible, but there is one of 10 bytes" in arenaut("check", path, exit=1).stdout
+
+
+def test_a_bound_that_no_certificate_covers_is_not_called_proven(arenaut, tmp_path):
+    given, plan = tmp_path / "a.problem.json", tmp_path / "a.plan.json"
+    given.write_text(json.dumps({"schema": "arenaut.problem/1", "buffers": [BARE],
+                                 "pools": [{"name": "fast", "capacity": 9}, {"name": "slow"}]}))
+    plan.write_text(arenaut("plan", given, "--json").stdout)
+    assert "not proven: no plan needs less than 10 bytes (by search: no certificate covers pools)" in arenaut("check", given, plan).stdout

@@ -1,0 +1,180 @@
+/* Proofs of bounds, and plans that show that there is none. */
+#include "bound_proof.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "job.h"
+
+/* The one line that closes a proof of buffers left out and nothing else; NULL for any other. */
+static const arenaut_proof_line *only_line(const arenaut_certificate *c, uint32_t *left_out) {
+    *left_out = 0;
+    while (*left_out < c->n_lines && c->line[*left_out].rule == ARENAUT_PROOF_WITHOUT) ++*left_out;
+    return *left_out + 1 == c->n_lines ? &c->line[*left_out] : NULL;
+}
+
+/* The premises of the proof. */
+static const char *kind_of(const arenaut_problem *p, const arenaut_certificate *c) {
+    uint32_t left_out;
+    const arenaut_proof_line *only = only_line(c, &left_out);
+    if (c->n_lines == 0) return "nothing";
+    if (c->n_branches > 0) return "search";
+    if (!only) return "cases";
+    return only->rule == ARENAUT_PROOF_LOAD   ? "load"
+           : only->rule == ARENAUT_PROOF_EDGE ? "edge"
+           : p->n_separations                 ? "ranges"
+                                              : "buffer";
+}
+
+static void describe(const arenaut_problem *p, const arenaut_certificate *c, bound_proof *proof) {
+    char *text = proof->text;
+    const size_t room = sizeof proof->text;
+    uint32_t left_out;
+    const arenaut_proof_line *only = only_line(c, &left_out);
+    if (c->n_lines == 0) {
+        snprintf(text, room, "needs none");
+    } else if (c->n_branches > 0) {
+        snprintf(text, room, "search, %s branches", with_commas(c->n_branches).text);
+    } else if (!only) {
+        snprintf(text, room, "cases, %s lines", with_commas(c->n_lines).text);
+    } else if (only->rule == ARENAUT_PROOF_LOAD) {
+        const int n = snprintf(text, room, "load at step %" PRId64, (int64_t)only->value);
+        if (left_out) snprintf(text + n, room - (size_t)n, " without %" PRIu32, left_out);
+    } else if (only->rule == ARENAUT_PROOF_EDGE) {
+        snprintf(text, room, "conflict %" PRIu32, only->item);
+    } else {
+        snprintf(text, room, p->n_separations ? "ranges of offsets" : "one buffer");
+    }
+}
+
+static exit_code check_proof(const char *path, const arenaut_problem *problem,
+                             const arenaut_certificate *certificate, bound_proof *proof) {
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
+    if (st == ARENAUT_TOO_LARGE || st == ARENAUT_STOPPED) {
+        snprintf(proof->text, sizeof proof->text, "too large to check");
+        return EXIT_FINE;
+    }
+    if (st == ARENAUT_REJECTED) {
+        return complain(EXIT_BUG, path,
+                        "the proof of the bound did not pass the checker (a bug in arenaut: please "
+                        "report it): %s",
+                        finding.msg);
+    }
+    if (st != ARENAUT_OK) return complain_error(path, &err);
+    proof->kind = kind_of(problem, certificate);
+    proof->lines = certificate->n_lines;
+    proof->branches = certificate->n_branches;
+    describe(problem, certificate, proof);
+    return EXIT_FINE;
+}
+
+/* It has the planner's effort again, and no limit of time. */
+static arenaut_verdict heed_interrupts(void *context, const arenaut_progress *progress) {
+    (void)context;
+    (void)progress;
+    return interrupted() ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
+}
+
+uint64_t bound_to_prove(const arenaut_plan *plan) {
+    return plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED : plan->total_bound;
+}
+
+exit_code prove_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
+                      uint64_t effort, bound_proof *proof) {
+    const arenaut_plan_options options = {.effort = effort, .progress = heed_interrupts};
+    arenaut_certificate *certificate = NULL;
+    arenaut_error err = {0};
+    *proof = (bound_proof){.bound = bound_to_prove(plan)};
+    const arenaut_status st =
+        arenaut_certify_with(problem, plan, &options, NULL, &certificate, &err);
+    if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
+        snprintf(proof->text, sizeof proof->text, "%s",
+                 st == ARENAUT_STOPPED                    ? "not found again"
+                 : arenaut_problem_chooses_pools(problem) ? "by search: no certificate covers pools"
+                                                          : "too large to find again");
+        return EXIT_FINE;
+    }
+    if (st != ARENAUT_OK) return complain_error(path, &err);
+    const exit_code code = check_proof(path, problem, certificate, proof);
+    arenaut_certificate_free(certificate);
+    return code;
+}
+
+/* Looks for a plan that shows the bound to be false, with the default effort: one that the checker
+ * accepts, and that needs less. */
+static exit_code disprove(const char *path, const arenaut_problem *problem, uint64_t bound,
+                          uint64_t *bytes) {
+    const arenaut_plan_options options = {.progress = heed_interrupts};
+    arenaut_plan *plan = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
+    *bytes = ARENAUT_UNPLACED;
+    if (st == ARENAUT_NO_MEMORY) return complain_error(path, &err);
+    if (st == ARENAUT_OK && plan->total < bound &&
+        arenaut_check_plan(problem, plan, NULL, &finding, &err) == ARENAUT_OK) {
+        *bytes = plan->total;
+    }
+    arenaut_plan_free(plan);
+    return interrupted() ? EXIT_INTERRUPT : EXIT_FINE;
+}
+
+bool claims_bound(const arenaut_plan *plan) {
+    const arenaut_witness *w = &plan->witness;
+    return plan->quality == ARENAUT_INFEASIBLE ? w->n_buffers == 0 || w->bytes_over == 0
+                                               : plan->total_bound > 0;
+}
+
+exit_code check_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
+                      bound_proof *proof, bool *ok, arenaut_finding *finding) {
+    const bool none = plan->quality == ARENAUT_INFEASIBLE;
+    uint64_t bytes = ARENAUT_UNPLACED;
+    exit_code code = prove_bound(path, problem, plan, 0, proof);
+    *ok = true;
+    if (code != EXIT_FINE || proof->kind) return code;
+    if (none || !arenaut_problem_chooses_pools(problem))
+        code = disprove(path, problem, proof->bound, &bytes);
+    *ok = !none && bytes == ARENAUT_UNPLACED;
+    finding->rule = none ? ARENAUT_RULE_WITNESS : ARENAUT_RULE_BOUND;
+    if (none && bytes == ARENAUT_UNPLACED) {
+        snprintf(finding->msg, sizeof finding->msg,
+                 "the plan is called infeasible without a witness, and no proof of that was found");
+    } else if (none) {
+        snprintf(finding->msg, sizeof finding->msg,
+                 "the plan is called infeasible, but there is one of %" PRIu64 " bytes", bytes);
+    } else {
+        snprintf(finding->msg, sizeof finding->msg,
+                 "the plan states that none needs less than %" PRIu64
+                 " bytes, but there is one of %" PRIu64,
+                 proof->bound, bytes);
+    }
+    return code;
+}
+
+void put_bound(const bound_proof *proof, arenaut_text *out) {
+    text_printf(out, "  %sproven: no plan needs less than %s bytes (%s)\n",
+                proof->kind ? "" : "not ", with_commas(proof->bound).text, proof->text);
+}
+
+void put_json_bound(const bound_proof *proof, arenaut_text *out) {
+    text_put(out, "{\"bytes\":");
+    if (proof->bound == ARENAUT_UNPLACED) text_put(out, "null");
+    else text_put_json_u64(out, proof->bound);
+    text_put(out, ",\"proof\":");
+    put_json_proof(proof, out);
+    text_put(out, "}");
+}
+
+void put_json_proof(const bound_proof *proof, arenaut_text *out) {
+    if (!proof->kind) {
+        text_put(out, "{\"checked\":false,\"why\":");
+        text_put_json(out, proof->text);
+        text_put(out, "}");
+        return;
+    }
+    text_printf(out,
+                "{\"kind\":\"%s\",\"lines\":%" PRIu32 ",\"branches\":%" PRIu32 ",\"checked\":true}",
+                proof->kind, proof->lines, proof->branches);
+}
