@@ -416,6 +416,11 @@ static arenaut_status find_compilers(arenaut_pipeline *p, arenaut_error *err) {
     return ask_incumbent(p, target, p->problem, err);
 }
 
+/* That there is no plan is no solution. */
+static bool holds_solution(const arenaut_pipeline *p) {
+    return p->document.plan && p->document.plan->quality != ARENAUT_INFEASIBLE;
+}
+
 /* A solved problem holds the plan that is the baseline, as long as it is the same problem. */
 static arenaut_status take_solution(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_baseline *baseline = &p->baseline;
@@ -468,7 +473,7 @@ static arenaut_status note_states(const arenaut_pipeline *p, arenaut_error *err)
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_PREPARED, err);
     if (st != ARENAUT_OK) return st;
-    if (p->document.plan) st = take_solution(p, err);
+    if (holds_solution(p)) st = take_solution(p, err);
     else if (!p->document.program) st = find_compilers(p, err);
     else if (holds_plan(p)) st = obey_in_time(p, err);
     else st = find_incumbent(p, err);

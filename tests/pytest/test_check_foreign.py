@@ -179,3 +179,12 @@ def test_a_bound_that_no_certificate_covers_is_not_called_proven(arenaut, tmp_pa
                                  "pools": [{"name": "fast", "capacity": 9}, {"name": "slow"}]}))
     plan.write_text(arenaut("plan", given, "--json").stdout)
     assert "not proven: no plan needs less than 10 bytes (by search: no certificate covers pools)" in arenaut("check", given, plan).stdout
+
+
+def test_a_file_without_a_plan_is_not_described_as_one_of_no_bytes(arenaut, arenaut_json, tmp_path):
+    path = restated(arenaut, tmp_path, lambda _: None, "--capacity", 9, exit=1)
+    for verb in (["size"], ["view"], ["explain"], ["export", "--as", "header"], ["export", "--as", "csv"]):
+        done = arenaut(verb[0], path, *verb[1:], exit=1)
+        assert "there is no plan" in done.stdout + done.stderr and "_BYTES 0u" not in done.stdout
+    roomy = restated(arenaut, tmp_path, lambda document: document["pools"][0].update(capacity=10), "--capacity", 9, exit=1)
+    assert arenaut_json("size", roomy)["result"]["arena"] == 10
