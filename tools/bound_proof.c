@@ -86,7 +86,8 @@ exit_code prove_bound(const char *path, const arenaut_problem *problem, const ar
     const arenaut_plan_options options = {.effort = effort, .progress = heed_interrupts};
     arenaut_certificate *certificate = NULL;
     arenaut_error err = {0};
-    *proof = (bound_proof){.bound = bound_to_prove(plan)};
+    *proof = (bound_proof){.bound = bound_to_prove(plan),
+                           .spills = arenaut_problem_chooses_pools(problem)};
     const arenaut_status st =
         arenaut_certify_with(problem, plan, &options, NULL, &certificate, &err);
     if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
@@ -102,21 +103,44 @@ exit_code prove_bound(const char *path, const arenaut_problem *problem, const ar
     return code;
 }
 
-/* Looks for a plan that shows the bound to be false, with the default effort: one that the checker
- * accepts, and that needs less. */
-static exit_code disprove(const char *path, const arenaut_problem *problem, uint64_t bound,
-                          uint64_t *bytes) {
+/* Whether `plan` shows that what `stated` says of all plans is false. */
+static bool contradicts(const arenaut_plan *stated, const arenaut_plan *plan,
+                        arenaut_finding *finding) {
+    char *msg = finding->msg;
+    const size_t room = sizeof finding->msg;
+    const bool none = stated->quality == ARENAUT_INFEASIBLE;
+    finding->rule = none ? ARENAUT_RULE_WITNESS : ARENAUT_RULE_BOUND;
+    if (none) {
+        snprintf(msg, room, "the plan is called infeasible, but there is one of %" PRIu64 " bytes",
+                 plan->total);
+    } else if (plan->spill < stated->spill_bound) {
+        snprintf(msg, room,
+                 "the plan states that none spills less than %" PRIu64
+                 " byte-uses, but there is one with %" PRIu64,
+                 stated->spill_bound, plan->spill);
+    } else if (plan->spill <= stated->spill && plan->total < stated->total_bound) {
+        snprintf(msg, room,
+                 "the plan states that none needs less than %" PRIu64
+                 " bytes, but there is one of %" PRIu64,
+                 stated->total_bound, plan->total);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Looks for a plan that shows the claim to be false, with the default effort, and that the checker
+ * accepts. */
+static exit_code disprove(const char *path, const arenaut_problem *problem,
+                          const arenaut_plan *stated, arenaut_finding *finding, bool *found) {
     const arenaut_plan_options options = {.progress = heed_interrupts};
     arenaut_plan *plan = NULL;
-    arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
-    *bytes = ARENAUT_UNPLACED;
+    arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
+    *found = false;
     if (st == ARENAUT_NO_MEMORY) return complain_error(path, &err);
-    if (st == ARENAUT_OK && plan->total < bound &&
-        arenaut_check_plan(problem, plan, NULL, &finding, &err) == ARENAUT_OK) {
-        *bytes = plan->total;
-    }
+    if (st == ARENAUT_OK) st = arenaut_check_plan(problem, plan, NULL, finding, &err);
+    if (st == ARENAUT_OK) *found = contradicts(stated, plan, finding);
     arenaut_plan_free(plan);
     return interrupted() ? EXIT_INTERRUPT : EXIT_FINE;
 }
@@ -129,33 +153,23 @@ bool claims_bound(const arenaut_plan *plan) {
 
 exit_code check_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
                       bound_proof *proof, bool *ok, arenaut_finding *finding) {
-    const bool none = plan->quality == ARENAUT_INFEASIBLE;
-    uint64_t bytes = ARENAUT_UNPLACED;
+    bool found = false;
     exit_code code = prove_bound(path, problem, plan, 0, proof);
-    *ok = true;
-    if (code != EXIT_FINE || proof->kind) return code;
-    if (none || !arenaut_problem_chooses_pools(problem))
-        code = disprove(path, problem, proof->bound, &bytes);
-    *ok = !none && bytes == ARENAUT_UNPLACED;
-    finding->rule = none ? ARENAUT_RULE_WITNESS : ARENAUT_RULE_BOUND;
-    if (none && bytes == ARENAUT_UNPLACED) {
+    if (code == EXIT_FINE && !proof->kind) code = disprove(path, problem, plan, finding, &found);
+    const bool open = proof->bound == ARENAUT_UNPLACED && !proof->kind && !found;
+    if (open) {
+        finding->rule = ARENAUT_RULE_WITNESS;
         snprintf(finding->msg, sizeof finding->msg,
                  "the plan is called infeasible without a witness, and no proof of that was found");
-    } else if (none) {
-        snprintf(finding->msg, sizeof finding->msg,
-                 "the plan is called infeasible, but there is one of %" PRIu64 " bytes", bytes);
-    } else {
-        snprintf(finding->msg, sizeof finding->msg,
-                 "the plan states that none needs less than %" PRIu64
-                 " bytes, but there is one of %" PRIu64,
-                 proof->bound, bytes);
     }
+    *ok = !open && !found;
     return code;
 }
 
 void put_bound(const bound_proof *proof, arenaut_text *out) {
-    text_printf(out, "  %sproven: no plan needs less than %s bytes (%s)\n",
-                proof->kind ? "" : "not ", with_commas(proof->bound).text, proof->text);
+    text_printf(out, "  %sproven: no plan %sneeds less than %s bytes (%s)\n",
+                proof->kind ? "" : "not ", proof->spills ? "that spills no more " : "",
+                with_commas(proof->bound).text, proof->text);
 }
 
 void put_json_bound(const bound_proof *proof, arenaut_text *out) {

@@ -7,6 +7,7 @@
 
 typedef struct bound_proof {
     uint64_t bound;   /* the bound at issue; ARENAUT_UNPLACED: that there is no plan */
+    bool spills;      /* buffers choose pools: it is of plans that spill no more than this one */
     const char *kind; /* the JSON word; NULL: there is no proof, and `text` says why */
     uint32_t lines, branches;
     char text[80]; /* for people */

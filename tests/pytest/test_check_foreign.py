@@ -178,7 +178,12 @@ def test_a_bound_that_no_certificate_covers_is_not_called_proven(arenaut, tmp_pa
     given.write_text(json.dumps({"schema": "arenaut.problem/1", "buffers": [BARE],
                                  "pools": [{"name": "fast", "capacity": 9}, {"name": "slow"}]}))
     plan.write_text(arenaut("plan", given, "--json").stdout)
-    assert "not proven: no plan needs less than 10 bytes (by search: no certificate covers pools)" in arenaut("check", given, plan).stdout
+    said = "not proven: no plan that spills no more needs less than 10 bytes (by search: no certificate covers pools)"
+    assert said in arenaut("check", given, plan).stdout
+    document = json.loads(plan.read_text())
+    document["pools"][0]["capacity"] = 20
+    plan.write_text(json.dumps(document))
+    assert "none spills less than 10 byte-uses, but there is one with 0" in arenaut("check", plan, exit=1).stdout
 
 
 def test_a_file_without_a_plan_is_not_described_as_one_of_no_bytes(arenaut, arenaut_json, tmp_path):
