@@ -166,10 +166,11 @@ exit_code check_bound(const char *path, const arenaut_problem *problem, const ar
     return code;
 }
 
-void put_bound(const bound_proof *proof, arenaut_text *out) {
-    text_printf(out, "  %sproven: no plan %sneeds less than %s bytes (%s)\n",
-                proof->kind ? "" : "not ", proof->spills ? "that spills no more " : "",
-                with_commas(proof->bound).text, proof->text);
+void put_bound(const bound_proof *proof, bool of_ops, arenaut_text *out) {
+    text_printf(out, "  %sproven: no plan %s%sneeds less than %s bytes (%s)\n",
+                proof->kind ? "" : "not ", of_ops ? "for this order of ops " : "",
+                proof->spills ? "that spills no more " : "", with_commas(proof->bound).text,
+                proof->text);
 }
 
 void put_json_bound(const bound_proof *proof, arenaut_text *out) {

@@ -28,8 +28,9 @@ bool claims_bound(const arenaut_plan *plan);
 exit_code check_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
                       bound_proof *proof, bool *ok, arenaut_finding *finding);
 
-/* "  proven: no plan needs less than 12 bytes (load at step 1)" */
-void put_bound(const bound_proof *proof, arenaut_text *out);
+/* "  proven: no plan needs less than 12 bytes (load at step 1)"; `of_ops`: the buffers are those of
+ * a program, whose order counts. */
+void put_bound(const bound_proof *proof, bool of_ops, arenaut_text *out);
 /* {"bytes":12,"proof":{…}}; null bytes: that there is no plan */
 void put_json_bound(const bound_proof *proof, arenaut_text *out);
 /* {"kind":"load","lines":1,"branches":0,"checked":true} */

@@ -484,7 +484,7 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
     put_kernels(v, out);
     text_put(out, "\n");
-    if (v->claims) put_bound(&v->claim, out);
+    if (v->claims) put_bound(&v->claim, v->job->pipeline->document.program != NULL, out);
     put_bounds(v, out);
 }
 
