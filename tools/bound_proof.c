@@ -34,7 +34,8 @@ static void describe(const arenaut_problem *p, const arenaut_certificate *c, bou
     if (c->n_lines == 0) {
         snprintf(text, room, "needs none");
     } else if (c->n_branches > 0) {
-        snprintf(text, room, "search, %s branches", with_commas(c->n_branches).text);
+        snprintf(text, room, "search, %s branch%s", with_commas(c->n_branches).text,
+                 c->n_branches == 1 ? "" : "es");
     } else if (!only) {
         snprintf(text, room, "cases, %s lines", with_commas(c->n_lines).text);
     } else if (only->rule == ARENAUT_PROOF_LOAD) {
