@@ -1,8 +1,9 @@
 /* mended-skyline: for a live loop, which is blocked meanwhile. A pass of the skyline, and as long
  * as the plan is more than 2 % above the bound a few more, each of which begins where the last was
  * too high; of many buffers the few places at which it is more than 1 % above it mended
- * (search/mend.c). Where buffers have lain before (hints), that plan is settled and mended first,
- * which is enough if few sizes have changed.
+ * (search/mend.c). Of few, the first pass is that of the planner skyline, which without relations
+ * and hints is never lower. Where buffers have lain before (hints), that plan is settled and mended
+ * first, which is enough if few sizes have changed.
  *
  * O(n log n), and so many passes and so much work for mending that all mostly takes at most twice
  * as long as storage groups take through the same call. Problems that are not plain have the
@@ -30,6 +31,7 @@ typedef struct attempt {
     uint64_t enough; /* nor, at or below this, is there another pass */
     uint64_t passes; /* at most */
     uint64_t work;   /* left for mending */
+    bool is_small;   /* never above the skyline, and not mended */
 } attempt;
 
 /* So many hundredths above the bound. */
@@ -104,11 +106,13 @@ static arenaut_status fill(attempt *a, const arenaut_planner *self) {
         return arn_no_memory(a->meter->planning->err);
     for (uint64_t k = 0, idle = 0; k < a->passes && idle < IDLE; k++) {
         arenaut_cost cost;
+        const bool is_own = k == 0 && a->is_small;
         if (k) arn_orders_blame(&space->orders, space->offset, a->goal, excess);
-        arn_orders_sort(&space->orders, "NZ", space->order);
+        arn_orders_sort(&space->orders, is_own ? pass->letters : "NZ", space->order);
         arenaut_status st = arn_place_by_skyline(space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
         if (st == ARENAUT_OK && arn_is_plan(cost)) st = mend(a, a->work);
-        if (st != ARENAUT_OK || !arn_is_plan(cost) || is_within(a, a->enough)) return st;
+        if (st != ARENAUT_OK || !arn_is_plan(cost)) return st;
+        if (is_within(a, is_own ? a->goal : a->enough)) return st;
         idle = a->meter->best.total < best ? 0 : idle + 1;
         best = a->meter->best.total;
     }
@@ -138,7 +142,8 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
                  .goal = above_bound(meter, 1),
                  .enough = above_bound(meter, 2),
                  .passes = arn_min_u64(PASSES, 1 + PLACED / (n + 1)),
-                 .work = n < FEW ? 0 : n * WORK_PER_BUFFER};
+                 .work = n < FEW ? 0 : n * WORK_PER_BUFFER,
+                 .is_small = n < FEW};
     bool is_plain = false;
     arenaut_status st = ARENAUT_OK;
     /* A result in its operand's place, then in a place of its own. */

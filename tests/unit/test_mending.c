@@ -22,23 +22,21 @@ static arenaut_problem *short_lives(rng *r, uint32_t n, uint64_t align) {
     return problem;
 }
 
-/* The two have first orders of their own, so that now and then the skyline comes lower. */
-TEST(mended_plans_are_mostly_lower_than_those_of_the_skyline) {
+TEST(mended_plans_are_never_above_those_of_the_skyline) {
     rng r = {3};
-    uint32_t better = 0, worse = 0;
+    uint32_t better = 0;
     for (uint32_t round = 0; round < 240; round++) {
         const uint64_t align = round % 3 ? 1 : 64;
         arenaut_problem *problem = short_lives(&r, 2 + rng_below(&r, 600), align);
         arenaut_plan *skyline = plan_by(problem, "skyline");
         arenaut_plan *mended = plan_by(problem, "mended-skyline");
-        assert_true(mended->total >= mended->total_bound);
+        assert_true(mended->total <= skyline->total && mended->total >= mended->total_bound);
         better += mended->total < skyline->total;
-        worse += mended->total > skyline->total;
         arenaut_plan_free(skyline);
         arenaut_plan_free(mended);
         arenaut_problem_free(problem);
     }
-    assert_true(better > 3 * worse);
+    assert_true(better > 60);
 }
 
 /* An eighth of the values alive at once. */
