@@ -1,5 +1,6 @@
 /* Planning an iteration: offsets for the largest sizes seen so far. A plan is made beside
  * the one in force and put in its place when it is whole. */
+#include "core/number_set.h"
 #include "runtime/iteration.h"
 
 /* Slots [from, to) one behind the other. */
@@ -56,82 +57,64 @@ static bool is_clash(const arenaut_iteration *it, uint32_t a, uint32_t b) {
            !is_in_place(it, b, a);
 }
 
-/* The first place in `live` whose storage begins at `offset` or above. */
-static uint32_t lower_bound(const arenaut_iteration *it, const uint32_t *live, uint32_t n,
-                            size_t offset) {
-    uint32_t low = 0;
-    while (low < n) {
-        const uint32_t middle = low + (n - low) / 2;
-        if (it->next_offset[live[middle]] < offset) low = middle + 1;
-        else n = middle;
+typedef struct sweep {
+    const arenaut_iteration *it;
+    uint32_t *slot;      /* by offset */
+    arn_number_set came; /* places in this order, but for those that are known to be dead */
+} sweep;
+
+/* The nearest place whose storage is alive at `step`; the dead on the way there are dropped. */
+static uint32_t nearest(sweep *w, uint32_t place, bool below, uint32_t step) {
+    for (;;) {
+        const uint32_t found =
+            below ? arn_number_set_below(&w->came, place) : arn_number_set_above(&w->came, place);
+        if (found == ARENAUT_NO_VALUE || w->it->last[w->slot[found]] >= step) return found;
+        arn_number_set_take(&w->came, found);
     }
-    return low;
 }
 
-static bool is_dead(const arenaut_iteration *it, uint32_t slot, uint32_t step) {
-    return it->last[slot] < step;
-}
-
-/* Drops all that are dead at `step`. */
-static uint32_t keep_alive(const arenaut_iteration *it, uint32_t *live, uint32_t n, uint32_t step) {
-    uint32_t kept = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        if (!is_dead(it, live[k], step)) live[kept++] = live[k];
-    }
-    return kept;
-}
-
-/* Puts s at a place; those behind move on, into that of the next dead one. */
-static uint32_t insert(const arenaut_iteration *it, uint32_t *live, uint32_t n, uint32_t at,
-                       uint32_t s) {
-    uint32_t moving = s;
-    for (uint32_t k = at; k < n; k++) {
-        const uint32_t here = live[k];
-        live[k] = moving;
-        if (is_dead(it, here, it->first[s])) return n;
-        moving = here;
-    }
-    live[n] = moving;
-    return n + 1;
-}
-
-/* One of `live` that s, which comes alive, meets in memory without leave; ARENAUT_NO_VALUE: none.
- * As long as there is none, only neighbours can meet, and with them the other of a pair in place,
+/* A storage that s, which comes alive, meets in memory without leave; ARENAUT_NO_VALUE: none. As
+ * long as there is none, only neighbours can meet, and with them the other of a pair in place,
  * which begins at the same offset. */
-static uint32_t find_overlap(const arenaut_iteration *it, const uint32_t *live, uint32_t n,
-                             uint32_t at, uint32_t s) {
-    const size_t end = it->next_offset[s] + it->most[s];
-    size_t below = 0;
-    for (uint32_t k = at; k > 0 && it->next_offset[live[k - 1]] >= below; k--) {
-        if (is_dead(it, live[k - 1], it->first[s])) continue;
-        if (is_clash(it, live[k - 1], s)) return live[k - 1];
-        below = it->next_offset[live[k - 1]];
+static uint32_t find_overlap(sweep *w, uint32_t s, uint32_t place) {
+    const size_t *offset = w->it->next_offset;
+    const size_t end = offset[s] + w->it->most[s];
+    const uint32_t step = w->it->first[s];
+    size_t least = 0;
+    for (uint32_t k = nearest(w, place, true, step); k != ARENAUT_NO_VALUE;
+         k = nearest(w, k, true, step)) {
+        const uint32_t other = w->slot[k];
+        if (offset[other] < least) break;
+        if (is_clash(w->it, other, s)) return other;
+        least = offset[other];
     }
-    for (uint32_t k = at; k < n && it->next_offset[live[k]] < end; k++) {
-        if (!is_dead(it, live[k], it->first[s]) && is_clash(it, live[k], s)) return live[k];
+    for (uint32_t k = nearest(w, place, false, step); k != ARENAUT_NO_VALUE;
+         k = nearest(w, k, false, step)) {
+        const uint32_t other = w->slot[k];
+        if (offset[other] >= end) break;
+        if (is_clash(w->it, other, s)) return other;
     }
     return ARENAUT_NO_VALUE;
 }
 
-/* Storages that are alive together must lie apart. They come alive one after another, and stand in
- * `live` by offset; the dead among them are dropped so often that they are no more than were alive
- * or have come since. Sums are in the arena, as check_answer has seen. */
+/* Storages that are alive together must lie apart. They come alive one after another. Sums are in
+ * the arena, as check_answer has seen. */
 static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault *fault) {
-    uint32_t *order = it->work[0], *live = it->work[1], n = 0, n_live = 0, next = 0;
+    uint32_t *order = it->work[1], *place = it->work[2], n = 0;
+    sweep w = {.it = it, .slot = it->work[0]};
     for (uint32_t s = 0; s < it->n_arena; s++) {
-        if (it->most[s]) order[n++] = s;
+        if (it->most[s]) w.slot[n] = order[n] = s, n++;
     }
-    arn_runtime_order_by_step(order, n, it->first, live);
+    arn_runtime_order_by_offset(w.slot, n, it->next_offset, place);
+    arn_runtime_order_by_step(order, n, it->first, place);
+    for (uint32_t k = 0; k < n; k++) place[w.slot[k]] = k;
+    arn_number_set_clear(&w.came, n, (uint32_t *)it->group_bytes);
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t s = order[i], at = lower_bound(it, live, n_live, it->next_offset[s]);
-        const uint32_t met = find_overlap(it, live, n_live, at, s);
+        const uint32_t s = order[i], met = find_overlap(&w, s, place[s]);
         if (met != ARENAUT_NO_VALUE)
             return arn_runtime_fault(fault, ARENAUT_FAULT_PLAN_OVERLAP, it->named[met],
                                      it->named[s], it->first[s]);
-        n_live = insert(it, live, n_live, at, s);
-        if (i < next) continue;
-        n_live = keep_alive(it, live, n_live, it->first[s]);
-        next = i + n_live;
+        arn_number_set_put(&w.came, place[s]);
     }
     return ARENAUT_OK;
 }

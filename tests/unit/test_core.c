@@ -6,10 +6,12 @@
 #include "core/cursor.h"
 #include "core/file_name.h"
 #include "core/memory.h"
+#include "core/number_set.h"
 #include "core/sort.h"
 #include "core/utf8.h"
 #include "core/writer.h"
 #include "support/fuse.h"
+#include "support/random.h"
 
 TEST(sums_past_the_largest_size_are_refused) {
     uint64_t r = 7;
@@ -218,4 +220,32 @@ TEST(a_file_is_called_by_the_last_part_of_its_path) {
 #else
     assert_string_equal(arn_file_name("models/a\\b:c"), "a\\b:c");
 #endif
+}
+
+TEST(a_set_of_numbers_knows_the_nearest) {
+    enum { MOST = 5000 };
+    static bool in[MOST];
+    static uint32_t words[MOST];
+    rng r = {17};
+    const uint32_t sizes[] = {1, 31, 32, 33, 1024, 1025, MOST};
+    for (size_t s = 0; s < COUNT_OF(sizes); s++) {
+        const uint32_t n = sizes[s];
+        arn_number_set set;
+        assert_true(arn_number_set_words(n) <= n);
+        memset(words, 0xFF, sizeof words);
+        arn_number_set_clear(&set, n, words);
+        memset(in, 0, sizeof in);
+        for (uint32_t i = 0; i < 4000; i++) {
+            const uint32_t k = rng_below(&r, n), at = rng_below(&r, n);
+            in[k] = rng_once_in(&r, 3);
+            if (in[k]) arn_number_set_put(&set, k);
+            else arn_number_set_take(&set, k);
+            uint32_t below = ARENAUT_NONE, above = ARENAUT_NONE;
+            for (uint32_t m = 0; m < at; m++) below = in[m] ? m : below;
+            for (uint32_t m = n; m-- > at + 1;) above = in[m] ? m : above;
+            assert_int_equal(arn_number_set_below(&set, at), below);
+            assert_int_equal(arn_number_set_above(&set, at), above);
+            assert_int_equal(arn_number_set_has(&set, at), in[at]);
+        }
+    }
 }

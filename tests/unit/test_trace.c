@@ -100,35 +100,6 @@ TEST(damaged_traces_are_refused_or_hold_to_the_property) {
     }
 }
 
-/* ---- the set ---- */
-
-TEST(neighbours_in_a_set) {
-    enum { MOST = 5000 };
-    static bool in[MOST];
-    rng r = {17};
-    const uint32_t sizes[] = {1, 63, 64, 65, 4096, 4097, MOST};
-    for (size_t s = 0; s < COUNT_OF(sizes); s++) {
-        const uint32_t n = sizes[s];
-        arn_region region;
-        arn_trace_set set;
-        arn_region_init(&region, NULL);
-        assert_true(arn_trace_set_make(&set, n, &region));
-        memset(in, 0, sizeof in);
-        for (uint32_t i = 0; i < 4000; i++) {
-            const uint32_t k = rng_below(&r, n), at = rng_below(&r, n);
-            in[k] = rng_once_in(&r, 3);
-            if (in[k]) arn_trace_set_put(&set, k);
-            else arn_trace_set_take(&set, k);
-            uint32_t below = ARENAUT_NONE, from = ARENAUT_NONE;
-            for (uint32_t m = 0; m < at; m++) below = in[m] ? m : below;
-            for (uint32_t m = n; m-- > at;) from = in[m] ? m : from;
-            assert_int_equal(arn_trace_set_below(&set, at), below);
-            assert_int_equal(arn_trace_set_from(&set, at), from);
-        }
-        arn_region_free(&region);
-    }
-}
-
 /* ---- impossible events ---- */
 
 enum { CELLS = 40, MOST_TEXT = 2000 };

@@ -99,22 +99,6 @@ uint32_t *arn_trace_rank(const arn_trace_events *events,
 /* Such an order: by device, then address. */
 bool arn_trace_address_before(const void *events, uint32_t a, uint32_t b);
 
-/* A set of numbers below `n` that answers which is the nearest: words of bits, and above them words
- * of which words are not empty. */
-enum { ARN_TRACE_LEVELS = 6 }; /* 64^6 numbers and more than there are events */
-typedef struct arn_trace_set {
-    uint64_t *level[ARN_TRACE_LEVELS];
-    uint32_t n_levels;
-} arn_trace_set;
-
-bool arn_trace_set_make(arn_trace_set *set, uint32_t n, arn_region *region);
-void arn_trace_set_put(arn_trace_set *set, uint32_t number);
-void arn_trace_set_take(arn_trace_set *set, uint32_t number);
-/* The largest member below `number`, and the smallest one that is not; ARENAUT_NONE: there is none.
- */
-uint32_t arn_trace_set_below(const arn_trace_set *set, uint32_t number);
-uint32_t arn_trace_set_from(const arn_trace_set *set, uint32_t number);
-
 /* The plan of the recorded addresses, if all blocks have one: gaps that no block of a stream ever
  * covered are left out. Buffer k of the problem is block k, in the pool pool_of[its lane]. */
 arenaut_status arn_trace_places(const arn_trace_events *events, const arn_trace_block *blocks,

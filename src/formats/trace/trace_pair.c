@@ -4,77 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/checked.h"
+#include "core/number_set.h"
 #include "formats/trace/trace.h"
-
-/* A set of numbers with predecessor and successor queries (a bitset hierarchy, as a van Emde Boas
- * tree of base 64): a bit for each, and above every 64 words a word of those that are not empty.
- * O(log n) with a base of 64. */
-
-enum { BITS = 64 };
-
-bool arn_trace_set_make(arn_trace_set *set, uint32_t n, arn_region *region) {
-    uint64_t words = n;
-    set->n_levels = 0;
-    do {
-        words = (words + BITS - 1) / BITS;
-        const size_t count = words > 0 ? (size_t)words : 1;
-        uint64_t *level = arn_region_allocate(region, count, sizeof *level);
-        if (!level) return false;
-        memset(level, 0, count * sizeof *level);
-        set->level[set->n_levels++] = level;
-    } while (words > 1);
-    return true;
-}
-
-void arn_trace_set_put(arn_trace_set *set, uint32_t number) {
-    for (uint32_t k = 0; k < set->n_levels; k++) {
-        set->level[k][number / BITS] |= UINT64_C(1) << number % BITS;
-        number /= BITS;
-    }
-}
-
-void arn_trace_set_take(arn_trace_set *set, uint32_t number) {
-    for (uint32_t k = 0; k < set->n_levels; k++) {
-        uint64_t *word = &set->level[k][number / BITS];
-        *word &= ~(UINT64_C(1) << number % BITS);
-        if (*word) return;
-        number /= BITS;
-    }
-}
-
-static uint32_t highest_bit(uint64_t set) {
-    uint32_t bit = BITS - 1;
-    while (!(set >> bit & 1)) bit--;
-    return bit;
-}
-
-uint32_t arn_trace_set_below(const arn_trace_set *set, uint32_t number) {
-    for (uint32_t k = 0; k < set->n_levels; k++, number /= BITS) {
-        const uint64_t lower = (UINT64_C(1) << number % BITS) - 1;
-        uint64_t found = set->level[k][number / BITS] & lower;
-        if (!found) continue;
-        uint32_t at = number / BITS * BITS + highest_bit(found);
-        while (k > 0) at = at * BITS + highest_bit(set->level[--k][at]);
-        return at;
-    }
-    return ARENAUT_NONE;
-}
-
-uint32_t arn_trace_set_from(const arn_trace_set *set, uint32_t number) {
-    uint64_t wanted = ~((UINT64_C(1) << number % BITS) - 1);
-    for (uint32_t k = 0; k < set->n_levels; k++, number /= BITS) {
-        const uint64_t found = set->level[k][number / BITS] & wanted;
-        if (found) {
-            uint32_t at = number / BITS * BITS + arn_lowest_bit(found);
-            while (k > 0) at = at * BITS + arn_lowest_bit(set->level[--k][at]);
-            return at;
-        }
-        const uint32_t above = number / BITS % BITS;
-        wanted = above == BITS - 1 ? 0 : ~((UINT64_C(2) << above) - 1);
-    }
-    return ARENAUT_NONE;
-}
 
 /* ---- the pairs ---- */
 
@@ -88,7 +19,7 @@ typedef struct pairing {
     uint32_t *block_of;        /* per key: the last block that was called so; ARENAUT_NONE: none */
     uint32_t *freed_by;        /* per key: the event; ARENAUT_NONE: it is out */
     uint32_t *lies;            /* per place: the block that lies there */
-    arn_trace_set taken;       /* places where blocks lie that are out */
+    arn_number_set taken;      /* places where blocks lie that are out */
     arn_region region;
 } pairing;
 
@@ -139,9 +70,12 @@ static arenaut_status prepare(pairing *p) {
     p->block_of = fill_none(p, p->n_keys);
     p->freed_by = fill_none(p, p->n_keys);
     p->lies = fill_none(p, p->n_places);
-    const bool made = p->key && p->place && p->block_of && p->freed_by && p->lies &&
-                      arn_trace_set_make(&p->taken, p->n_places, &p->region);
-    return made ? ARENAUT_OK : arn_no_memory(p->events->err);
+    uint32_t *words =
+        arn_region_allocate(&p->region, arn_number_set_words(p->n_places), sizeof *words);
+    if (!p->key || !p->place || !p->block_of || !p->freed_by || !p->lies || !words)
+        return arn_no_memory(p->events->err);
+    arn_number_set_clear(&p->taken, p->n_places, words);
+    return ARENAUT_OK;
 }
 
 static const arn_trace_event *event_of(const pairing *p, uint32_t block) {
@@ -161,8 +95,9 @@ static arenaut_status fail_overlap(const pairing *p, const arn_trace_event *even
 static arenaut_status check_place(const pairing *p, uint32_t e) {
     const arn_trace_event *event = &p->events->event[e];
     const uint32_t place = p->place[e];
-    const uint32_t before = arn_trace_set_below(&p->taken, place);
-    const uint32_t after = arn_trace_set_from(&p->taken, place);
+    const uint32_t before = arn_number_set_below(&p->taken, place);
+    const uint32_t after =
+        arn_number_set_has(&p->taken, place) ? place : arn_number_set_above(&p->taken, place);
     if (before != ARENAUT_NONE) {
         const arn_trace_event *other = event_of(p, p->lies[before]);
         if (other->device == event->device && other->address + other->size > event->address) {
@@ -190,7 +125,7 @@ static arenaut_status hand_out(pairing *p, uint32_t e) {
         const arenaut_status st = check_place(p, e);
         if (st != ARENAUT_OK) return st;
         p->lies[p->place[e]] = p->n_blocks;
-        arn_trace_set_put(&p->taken, p->place[e]);
+        arn_number_set_put(&p->taken, p->place[e]);
     }
     const arn_trace_block block = {.event = e, .held = true};
     p->block_of[key] = p->n_blocks;
@@ -225,7 +160,7 @@ static arenaut_status give_back(pairing *p, uint32_t e) {
     p->blocks[block].held = false;
     p->blocks[block].end = (int64_t)p->n_blocks;
     const uint32_t place = p->place[p->blocks[block].event];
-    if (place != ARENAUT_NONE) arn_trace_set_take(&p->taken, place);
+    if (place != ARENAUT_NONE) arn_number_set_take(&p->taken, place);
     return ARENAUT_OK;
 }
 

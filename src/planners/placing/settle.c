@@ -1,23 +1,16 @@
-/* Settling by a tree of heights over sections.
- *
- * A group lands on the highest group below it, and all its sections then have the height of its
- * end. Since heights only grow, a node that is covered whole need only remember the height: nothing
- * is pushed down, and both steps go up the tree from two leaves. */
+/* Settling onto plateaus of equal height over sections. A group lands on the highest that it lies
+ * over; they become one of the height of its end, but for what is left of the last. Each group
+ * makes at most two plateaus, so that they are passed in O(1) on average. */
 #include "planners/placing/settle.h"
 
-#include <string.h>
-
 #include "core/checked.h"
+#include "core/number_set.h"
 
-typedef struct node_heights {
-    uint64_t highest; /* below the node */
-    uint64_t floor;   /* all below it is at least so high */
-} node_heights;
-
-typedef struct heights {
-    node_heights *node; /* node k is above 2k and 2k + 1 */
-    uint32_t n_leaves;  /* from there on */
-} heights;
+typedef struct ground {
+    uint32_t n_sections;
+    arn_number_set begins; /* the sections at which plateaus begin */
+    uint64_t *height;      /* of these */
+} ground;
 
 /* What is read of a group, for some that come one after another: their cache misses overlap. */
 typedef struct falling {
@@ -27,49 +20,36 @@ typedef struct falling {
 
 enum { FALLING = 64 };
 
-static bool heights_make(heights *h, uint32_t n_sections, arn_region *region) {
-    h->n_leaves = 1;
-    while (h->n_leaves < n_sections) h->n_leaves *= 2;
-    const size_t n = 2 * (size_t)h->n_leaves;
-    h->node = arn_region_allocate(region, n, sizeof *h->node);
-    if (h->node) memset(h->node, 0, n * sizeof *h->node);
-    return h->node != NULL;
+static void begin_plateau(ground *g, uint32_t section, uint64_t height) {
+    arn_number_set_put(&g->begins, section);
+    g->height[section] = height;
 }
 
-static uint64_t highest_floor_above(const heights *h, uint32_t leaf) {
-    uint64_t height = 0;
-    for (uint32_t node = leaf; node; node /= 2) height = arn_max_u64(height, h->node[node].floor);
-    return height;
+static bool ground_make(ground *g, uint32_t n_sections, arn_region *region) {
+    uint32_t *words = arn_region_allocate(region, arn_number_set_words(n_sections), sizeof *words);
+    g->n_sections = n_sections;
+    g->height = arn_region_allocate(region, n_sections, sizeof *g->height);
+    if (!words || !g->height) return false;
+    arn_number_set_clear(&g->begins, n_sections, words);
+    if (n_sections) begin_plateau(g, 0, 0);
+    return true;
 }
 
-static uint64_t highest(const heights *h, uint32_t first, uint32_t end) {
-    uint32_t low = first + h->n_leaves, high = end + h->n_leaves;
-    uint64_t height = arn_max_u64(highest_floor_above(h, low), highest_floor_above(h, high - 1));
-    for (; low < high; low /= 2, high /= 2) {
-        if (low & 1) height = arn_max_u64(height, h->node[low++].highest);
-        if (high & 1) height = arn_max_u64(height, h->node[--high].highest);
+/* Returns the offset at which the group lands. */
+static uint64_t land(ground *g, const falling *f) {
+    const bool is_begin = arn_number_set_has(&g->begins, f->first);
+    uint32_t k = is_begin ? f->first : arn_number_set_below(&g->begins, f->first);
+    uint64_t height = 0, last = 0;
+    for (uint32_t next; k < f->end; k = next) {
+        next = arn_number_set_above(&g->begins, k);
+        last = g->height[k];
+        height = arn_max_u64(height, last);
+        if (k > f->first) arn_number_set_take(&g->begins, k);
     }
+    if (k > f->end && f->end < g->n_sections) begin_plateau(g, f->end, last);
+    height = arn_aligned(height, f->align);
+    begin_plateau(g, f->first, height + f->extent);
     return height;
-}
-
-static void cover(heights *h, uint32_t node, uint64_t height) {
-    h->node[node].floor = height;
-    h->node[node].highest = height;
-}
-
-static void pull_up(heights *h, uint32_t leaf, uint64_t height) {
-    for (uint32_t node = leaf / 2; node; node /= 2)
-        h->node[node].highest = arn_max_u64(h->node[node].highest, height);
-}
-
-static void raise(heights *h, uint32_t first, uint32_t end, uint64_t height) {
-    uint32_t low = first + h->n_leaves, high = end + h->n_leaves;
-    pull_up(h, low, height);
-    pull_up(h, high - 1, height);
-    for (; low < high; low /= 2, high /= 2) {
-        if (low & 1) cover(h, low++, height);
-        if (high & 1) cover(h, --high, height);
-    }
 }
 
 /* Looks up groups [from, end) of the order. */
@@ -85,15 +65,14 @@ static void look_up(const arn_workspace *space, uint32_t from, uint32_t end, fal
 bool arn_settle(arn_workspace *space, uint64_t limit, uint64_t *top) {
     const uint32_t n = space->groups.n;
     falling next[FALLING];
-    heights h;
-    if (!heights_make(&h, space->timeline.n_sections, &space->region)) return false;
+    ground g;
+    if (!ground_make(&g, space->timeline.n_sections, &space->region)) return false;
     *top = 0;
     for (uint32_t k = 0; k < n && *top <= limit; k++) {
         if (k % FALLING == 0) look_up(space, k, n - k < FALLING ? n : k + FALLING, next);
         const falling *f = &next[k % FALLING];
-        const uint64_t at = arn_aligned(highest(&h, f->first, f->end), f->align);
+        const uint64_t at = land(&g, f);
         space->offset[space->order[k]] = at;
-        raise(&h, f->first, f->end, at + f->extent);
         *top = arn_max_u64(*top, at + f->extent);
     }
     return true;
