@@ -35,12 +35,14 @@ static uint32_t counts_before(const counts *c, uint32_t end) {
     return sum;
 }
 
-/* The ranks of each buffer by address. Pools come one after another. */
-typedef struct ranks {
-    uint32_t *start, *end;      /* its own rank among starts, and among ends */
-    uint32_t *starts_below_end; /* the number of starts in lower pools or below its end */
-    uint32_t *ends_to_start;    /* the number of ends in lower pools or at or below its start */
-} ranks;
+/* All that the sweep asks about a buffer. Ranks are by address; pools come one after another. */
+typedef struct swept {
+    uint32_t start, end;       /* its own rank among starts, and among ends */
+    uint32_t starts_below_end; /* the number of starts in lower pools or below its end */
+    uint32_t ends_to_start;    /* the number of ends in lower pools or at or below its start */
+    uint32_t heirs;            /* live buffers that lie on this one by their same-base relation */
+    bool alive;
+} swept;
 
 typedef struct sweep {
     const arn_plan_check *check;
@@ -48,15 +50,13 @@ typedef struct sweep {
     const arenaut_plan *plan;
     const arn_check_slices *slices;
     arn_region memory; /* all arrays below */
-    ranks ranks;
-    bool *alive;
-    uint32_t *heirs; /* live buffers that lie on this one by their same-base relation */
+    swept *swept;      /* per buffer */
     counts starts, ends;
     counts nested; /* by number in the forest: the live ones */
     counts hosts;  /* by number in the forest: +1 where a live one's range begins, -1 past it */
-    uint32_t *buffer_of;  /* per lifetime: its buffer */
-    uint32_t *births;     /* lifetimes by first step */
-    uint32_t *deaths;     /* lifetimes by end */
+    uint32_t n_births;
+    uint32_t *births;     /* lifetimes by first step, of buffers that need memory */
+    uint32_t *event;      /* buffers as they come alive and die, up to the last that comes */
     uint32_t *pair_start; /* per buffer, where its separations begin in `pair`; n + 1 */
     uint32_t *pair;       /* separations, each once for either buffer; NULL without any */
 } sweep;
@@ -123,14 +123,14 @@ static void rank_buffers(sweep *s, const uint32_t *by_start, const uint32_t *by_
     for (uint32_t i = 0, below = 0; i < n; i++) {
         const uint32_t b = by_end[i];
         while (below < n && starts_before_end(s, by_start[below], b)) below++;
-        s->ranks.end[b] = i;
-        s->ranks.starts_below_end[b] = below;
+        s->swept[b].end = i;
+        s->swept[b].starts_below_end = below;
     }
     for (uint32_t i = 0, below = 0; i < n; i++) {
         const uint32_t b = by_start[i];
         while (below < n && !starts_before_end(s, b, by_end[below])) below++;
-        s->ranks.start[b] = i;
-        s->ranks.ends_to_start[b] = below;
+        s->swept[b].start = i;
+        s->swept[b].ends_to_start = below;
     }
 }
 
@@ -157,14 +157,7 @@ static bool order_addresses(sweep *s) {
     const uint32_t n = s->problem->n_buffers;
     uint32_t *by_start = new_ids(s, n), *by_end = new_ids(s, n), *work = new_ids(s, n);
     uint64_t *key = arn_region_allocate(&s->memory, n, sizeof *key);
-    s->ranks.start = new_ids(s, n);
-    s->ranks.end = new_ids(s, n);
-    s->ranks.starts_below_end = new_ids(s, n);
-    s->ranks.ends_to_start = new_ids(s, n);
-    if (!by_start || !by_end || !work || !key || !s->ranks.start || !s->ranks.end ||
-        !s->ranks.starts_below_end || !s->ranks.ends_to_start) {
-        return false;
-    }
+    if (!by_start || !by_end || !work || !key) return false;
     uint32_t placed = 0;
     for (uint32_t b = 0; b < n; b++) {
         if (arenaut_problem_needs_memory(s->problem, b)) by_start[placed++] = b;
@@ -180,25 +173,39 @@ static bool order_addresses(sweep *s) {
     return counts_make(s, &s->starts, placed) && counts_make(s, &s->ends, placed);
 }
 
+/* Those that die at a step do so before others come. */
+static void list_events(sweep *s, const uint32_t *deaths, const uint32_t *buffer_of) {
+    const arenaut_interval *life = s->problem->lifetime;
+    uint32_t *event = s->event;
+    for (uint32_t i = 0, died = 0; i < s->n_births; i++) {
+        while (life[deaths[died]].end <= life[s->births[i]].first)
+            *event++ = buffer_of[deaths[died++]];
+        *event++ = buffer_of[s->births[i]];
+    }
+}
+
 static bool order_lifetimes(sweep *s) {
     const arenaut_problem *p = s->problem;
-    uint32_t *work = new_ids(s, p->n_lifetimes);
+    uint32_t *work = new_ids(s, p->n_lifetimes), *buffer_of = new_ids(s, p->n_lifetimes);
+    uint32_t *deaths = new_ids(s, p->n_lifetimes), n = 0;
     uint64_t *key = arn_region_allocate(&s->memory, p->n_lifetimes, sizeof *key);
-    s->buffer_of = new_ids(s, p->n_lifetimes);
     s->births = new_ids(s, p->n_lifetimes);
-    s->deaths = new_ids(s, p->n_lifetimes);
-    if (!work || !key || !s->buffer_of || !s->births || !s->deaths) return false;
+    s->event = arn_region_allocate(&s->memory, p->n_lifetimes, 2 * sizeof *s->event);
+    if (!work || !key || !buffer_of || !deaths || !s->births || !s->event) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++)
-            s->buffer_of[i] = b;
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
+            buffer_of[i] = b;
+            s->births[n] = deaths[n] = i;
+            key[i] = arn_step_key(p->lifetime[i].first);
+            n++;
+        }
     }
-    for (uint32_t i = 0; i < p->n_lifetimes; i++) {
-        s->births[i] = s->deaths[i] = i;
-        key[i] = arn_step_key(p->lifetime[i].first);
-    }
-    arn_sort_by_key(s->births, p->n_lifetimes, key, work);
-    for (uint32_t i = 0; i < p->n_lifetimes; i++) key[i] = arn_step_key(p->lifetime[i].end);
-    arn_sort_by_key(s->deaths, p->n_lifetimes, key, work);
+    s->n_births = n;
+    arn_sort_by_key(s->births, n, key, work);
+    for (uint32_t i = 0; i < n; i++) key[deaths[i]] = arn_step_key(p->lifetime[deaths[i]].end);
+    arn_sort_by_key(deaths, n, key, work);
+    list_events(s, deaths, buffer_of);
     return true;
 }
 
@@ -224,13 +231,9 @@ static bool list_separations(sweep *s) {
 
 static bool sweep_make(sweep *s) {
     const uint32_t n = s->problem->n_buffers;
-    s->alive = arn_region_allocate(&s->memory, n, sizeof *s->alive);
-    s->heirs = new_ids(s, n);
-    if (!s->alive || !s->heirs) return false;
-    for (uint32_t b = 0; b < n; b++) {
-        s->alive[b] = false;
-        s->heirs[b] = 0;
-    }
+    s->swept = arn_region_allocate(&s->memory, n, sizeof *s->swept);
+    if (!s->swept) return false;
+    for (uint32_t b = 0; b < n; b++) s->swept[b] = (swept){.alive = false};
     if (s->slices->enter && (!counts_make(s, &s->nested, n) || !counts_make(s, &s->hosts, n))) {
         return false;
     }
@@ -239,10 +242,10 @@ static bool sweep_make(sweep *s) {
 
 /* Adds `b` to the live buffers, or removes it if `change` is -1 (as an unsigned number). */
 static void count_in(sweep *s, uint32_t b, uint32_t change) {
-    s->alive[b] = change == 1;
-    counts_add(&s->starts, s->ranks.start[b], change);
-    counts_add(&s->ends, s->ranks.end[b], change);
-    if (lies_on_base(s, b)) s->heirs[arenaut_problem_same_base(s->problem, b)] += change;
+    s->swept[b].alive = change == 1;
+    counts_add(&s->starts, s->swept[b].start, change);
+    counts_add(&s->ends, s->swept[b].end, change);
+    if (lies_on_base(s, b)) s->swept[arenaut_problem_same_base(s->problem, b)].heirs += change;
     if (s->slices->enter) {
         counts_add(&s->nested, s->slices->enter[b], change);
         counts_add(&s->hosts, s->slices->enter[b], change);
@@ -253,8 +256,8 @@ static void count_in(sweep *s, uint32_t b, uint32_t change) {
 /* The number of live buffers that may share bytes with `b`, which is about to come alive. All of
  * them do: slices lie in their hosts, and heirs are counted only where they lie on `b`. */
 static uint32_t allowed_overlaps(const sweep *s, uint32_t b) {
-    uint32_t allowed = s->heirs[b];
-    if (lies_on_base(s, b)) allowed += s->alive[arenaut_problem_same_base(s->problem, b)];
+    uint32_t allowed = s->swept[b].heirs;
+    if (lies_on_base(s, b)) allowed += s->swept[arenaut_problem_same_base(s->problem, b)].alive;
     if (s->slices->enter) {
         const uint32_t enter = s->slices->enter[b], leave = s->slices->leave[b];
         allowed += counts_before(&s->nested, leave) - counts_before(&s->nested, enter);
@@ -264,14 +267,14 @@ static uint32_t allowed_overlaps(const sweep *s, uint32_t b) {
     for (uint32_t i = s->pair_start[b]; i < s->pair_start[b + 1]; i++) {
         const arenaut_separation *pair = &s->problem->separation[s->pair[i]];
         const uint32_t other = pair->upper == b ? pair->lower : pair->upper;
-        allowed += s->alive[other] && reaches_in(s, pair);
+        allowed += s->swept[other].alive && reaches_in(s, pair);
     }
     return allowed;
 }
 
 static uint32_t actual_overlaps(const sweep *s, uint32_t b) {
-    return counts_before(&s->starts, s->ranks.starts_below_end[b]) -
-           counts_before(&s->ends, s->ranks.ends_to_start[b]);
+    return counts_before(&s->starts, s->swept[b].starts_below_end) -
+           counts_before(&s->ends, s->swept[b].ends_to_start);
 }
 
 static void fill_in(const sweep *s, uint32_t a, uint32_t b, int64_t step) {
@@ -295,7 +298,7 @@ static const char *hint_for(const sweep *s, uint32_t a, uint32_t b) {
 static arenaut_status reject_at_step(const sweep *s, uint32_t b, int64_t step) {
     uint32_t a = 0;
     while (a < s->problem->n_buffers &&
-           (a == b || !s->alive[a] || !share_bytes(s, a, b) || may_overlap(s, a, b))) {
+           (a == b || !s->swept[a].alive || !share_bytes(s, a, b) || may_overlap(s, a, b))) {
         a++;
     }
     if (a == s->problem->n_buffers) {
@@ -314,18 +317,17 @@ static arenaut_status reject_at_step(const sweep *s, uint32_t b, int64_t step) {
 }
 
 static arenaut_status sweep_over_time(sweep *s) {
-    const arenaut_problem *p = s->problem;
-    uint32_t died = 0;
-    for (uint32_t i = 0; i < p->n_lifetimes; i++) {
-        const int64_t now = p->lifetime[s->births[i]].first;
-        for (; p->lifetime[s->deaths[died]].end <= now; died++) {
-            const uint32_t gone = s->buffer_of[s->deaths[died]];
-            if (arenaut_problem_needs_memory(p, gone)) count_in(s, gone, 0u - 1u);
+    uint32_t born = 0;
+    for (const uint32_t *event = s->event; born < s->n_births; event++) {
+        const uint32_t b = *event;
+        if (s->swept[b].alive) {
+            count_in(s, b, 0u - 1u);
+            continue;
         }
-        const uint32_t b = s->buffer_of[s->births[i]];
-        if (!arenaut_problem_needs_memory(p, b)) continue;
-        if (actual_overlaps(s, b) != allowed_overlaps(s, b)) return reject_at_step(s, b, now);
+        if (actual_overlaps(s, b) != allowed_overlaps(s, b))
+            return reject_at_step(s, b, s->problem->lifetime[s->births[born]].first);
         count_in(s, b, 1);
+        born++;
     }
     return ARENAUT_OK;
 }
