@@ -30,6 +30,8 @@ typedef struct mending {
     const arn_timeline *time;
     uint64_t *offset; /* ARENAUT_UNPLACED: taken out */
     uint64_t goal, work, most;
+    uint32_t
+        *sparse; /* per section, and one more: those before it with no more than a zone alive */
     uint32_t *started;  /* per section: groups that start before it */
     uint32_t *by_start; /* groups */
     uint32_t *end;      /* the ends of these */
@@ -47,6 +49,24 @@ typedef struct mending {
 static bool has_time(const mending *m) { return m->work + m->zone.work < m->most; }
 
 /* ---- groups that are alive ---- */
+
+static bool find_sparse(mending *m, arn_region *region) {
+    const uint32_t sections = m->time->n_sections;
+    uint32_t alive = 0, before = 0;
+    m->sparse = arn_region_allocate(region, (size_t)sections + 1, sizeof *m->sparse);
+    if (!m->sparse) return false;
+    for (uint32_t k = 0; k <= sections; k++) m->sparse[k] = 0;
+    for (uint32_t i = 0; i < m->groups->n; i++) { /* changes, below zero on the way */
+        m->sparse[m->time->first[i]]++;
+        m->sparse[m->time->end[i]]--;
+    }
+    for (uint32_t k = 0; k <= sections; k++) {
+        alive += m->sparse[k];
+        m->sparse[k] = before;
+        before += alive <= ARN_ZONE_GROUPS;
+    }
+    return true;
+}
 
 static void sort_by_start(mending *m) {
     const uint32_t n = m->groups->n, sections = m->time->n_sections;
@@ -118,6 +138,11 @@ static uint64_t end_of(const mending *m, uint32_t i) {
 
 static uint64_t excess(const mending *m, uint32_t i) {
     return end_of(m, i) > m->goal ? end_of(m, i) - m->goal : 0;
+}
+
+/* Whether the group is too high, and there may be a zone for it. */
+static bool is_mendable(const mending *m, uint32_t i) {
+    return excess(m, i) > 0 && m->sparse[m->time->first[i]] < m->sparse[m->time->end[i]];
 }
 
 static bool lies_below(const void *context, uint32_t a, uint32_t b) {
@@ -273,7 +298,7 @@ static void mend_around(mending *m, uint32_t i, uint32_t groups) {
 static bool mend_all(mending *m, uint32_t groups, arn_poll *poll) {
     bool is_high = false;
     for (uint32_t i = 0; i < m->groups->n && has_time(m); i++) {
-        if (excess(m, i) == 0) continue;
+        if (!is_mendable(m, i)) continue;
         const uint64_t before = m->work + m->zone.work;
         is_high = true;
         mend_around(m, i, groups);
@@ -291,6 +316,11 @@ bool arn_mend(arn_workspace *space, uint64_t goal, uint64_t most, arn_poll *poll
     m->goal = goal;
     m->most = most;
     m->work = m->zone.work = m->zone.random = 0;
+    *work = 0;
+    if (!find_sparse(m, &space->region)) return false;
+    uint32_t i = 0;
+    while (i < m->groups->n && !is_mendable(m, i)) i++;
+    if (i == m->groups->n) return true; /* which saves the index where thousands are alive */
     if (!make_index(m, &space->region)) return false;
     for (size_t k = 0; k < sizeof zone_groups / sizeof *zone_groups; k++) {
         if (!mend_all(m, zone_groups[k], poll)) break;
