@@ -235,12 +235,8 @@ static arenaut_status add_lifetimes(arenaut_problem *problem, const arenaut_buff
     return ARENAUT_OK;
 }
 
-static arenaut_status check_buffer(const arenaut_problem *problem, const arenaut_buffer *buffer,
+static arenaut_status check_buffer(const arenaut_buffer *buffer, const char *name,
                                    arenaut_error *err) {
-    char store[24];
-    const char *name = buffer->name
-                           ? buffer->name
-                           : arenaut_problem_buffer_name(problem, problem->n_buffers, store);
     if (buffer->size > ARENAUT_SIZE_MAX) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0,
                         "buffer '%s': size %" PRIu64 " is past the largest, 2^63 - 1", name,
@@ -270,11 +266,15 @@ static arenaut_status check_buffer(const arenaut_problem *problem, const arenaut
 
 arenaut_status arenaut_problem_add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer,
                                           uint32_t *id, arenaut_error *err) {
-    arenaut_status st = check_buffer(problem, buffer, err);
-    if (st != ARENAUT_OK) return st;
+    /* Names are made for those who fail alone. */
+    if (check_buffer(buffer, "", NULL) != ARENAUT_OK) {
+        char store[24];
+        const char *name = arenaut_problem_buffer_name(problem, problem->n_buffers, store);
+        return check_buffer(buffer, buffer->name ? buffer->name : name, err);
+    }
     if (!grow_buffers(problem)) return arn_no_memory(err);
     const uint32_t b = problem->n_buffers, lifetimes = problem->n_lifetimes;
-    st = add_lifetimes(problem, buffer, err);
+    const arenaut_status st = add_lifetimes(problem, buffer, err);
     if (st != ARENAUT_OK) return st;
     if (!store_row(problem, b, buffer)) {
         problem->n_lifetimes = lifetimes;
@@ -486,7 +486,7 @@ const char *arenaut_problem_buffer_name(const arenaut_problem *problem, uint32_t
     if (problem->name && buffer < problem->n_buffers && problem->name[buffer]) {
         return problem->name[buffer];
     }
-    /* Not by snprintf: each buffer that is added has a name at hand, at a tenth of the cost. */
+    /* Not by snprintf, which costs ten times as much. */
     char *at = store + 23;
     *at = '\0';
     do *--at = (char)('0' + buffer % 10);
