@@ -18,8 +18,8 @@ extern "C" {
  * `place` of an iteration's config, with this as `place_context`. Zero-initialised it takes the C
  * library's memory, and plans for a live loop, in which `allocate` is blocked meanwhile, with
  * `mended-skyline`: the plan in force with the new sizes, if that is near the bound, else a pass of
- * the skyline; then of fewer than 8,000 values up to seven more in better orders, and of 2,000 and
- * more a limited amount of work at the places that are too high. `allocate` then mostly takes at
+ * the skyline; then of up to 13,000 values up to seven more in better orders, and of 2,000 and more
+ * a limited amount of work at the places that are too high. `allocate` then mostly takes at
  * most twice the processor time that it takes with storage groups through the same call
  * (bench/replan.sh plans by both in turn; tests/pytest/test_replan.py counts instructions).
  * Arenas are mostly within 2 % of the bound, those of groups 20 % and more above it. With time

@@ -18,7 +18,7 @@
 enum {
     PASSES = 8,
     IDLE = 3,             /* passes without a better plan, which end them */
-    PLACED = 8000,        /* buffers in all passes but the first, about */
+    PLACED = 26000,       /* buffers in all passes, if there is more than one */
     FEW = 2000,           /* buffers: of these a pass finds more than mending in its time */
     WORK_PER_BUFFER = 70, /* of many: see mend.h */
     WORK_PER_EFFORT = 128 /* is a unit of effort */
@@ -141,7 +141,7 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     attempt a = {.meter = meter,
                  .goal = above_bound(meter, 1),
                  .enough = above_bound(meter, 2),
-                 .passes = arn_min_u64(PASSES, 1 + PLACED / (n + 1)),
+                 .passes = arn_min_u64(PASSES, arn_max_u64(1, PLACED / (n + 1))),
                  .work = n < FEW ? 0 : n * WORK_PER_BUFFER,
                  .is_small = n < FEW};
     bool is_plain = false;

@@ -80,19 +80,16 @@ static uint32_t find_overlap(sweep *w, uint32_t s, uint32_t place) {
     const size_t *offset = w->it->next_offset;
     const size_t end = offset[s] + w->it->most[s];
     const uint32_t step = w->it->first[s];
-    size_t least = 0;
-    for (uint32_t k = nearest(w, place, true, step); k != ARENAUT_NO_VALUE;
-         k = nearest(w, k, true, step)) {
+    uint32_t k = nearest(w, place, true, step);
+    while (k != ARENAUT_NO_VALUE) {
         const uint32_t other = w->slot[k];
-        if (offset[other] < least) break;
         if (is_clash(w->it, other, s)) return other;
-        least = offset[other];
+        if (k == 0 || offset[w->slot[k - 1]] < offset[other]) break;
+        k = nearest(w, k, true, step);
     }
-    for (uint32_t k = nearest(w, place, false, step); k != ARENAUT_NO_VALUE;
-         k = nearest(w, k, false, step)) {
-        const uint32_t other = w->slot[k];
-        if (offset[other] >= end) break;
-        if (is_clash(w->it, other, s)) return other;
+    k = nearest(w, place, false, step);
+    for (; k != ARENAUT_NO_VALUE && offset[w->slot[k]] < end; k = nearest(w, k, false, step)) {
+        if (is_clash(w->it, w->slot[k], s)) return w->slot[k];
     }
     return ARENAUT_NO_VALUE;
 }

@@ -1,16 +1,17 @@
 #!/bin/sh
-# The runtime stands alone: its headers and files, taken out of the house, build without a C
-# library, ask for nothing but memcpy and the like, have no writable globals but the registry,
-# and a program without devices links no code for them.
+# The runtime stands alone: its headers and files, taken out of the house with the one header of
+# core that they include, build without a C library, ask for nothing but memcpy and the like, have
+# no writable globals but the registry, and a program without devices links no code for them.
 #   run.sh SOURCE WORK CC
 set -eu
 source=$1 work=$2 cc=$3
 rm -rf "$work"
-mkdir -p "$work/include/arenaut" "$work/src/runtime"
+mkdir -p "$work/include/arenaut" "$work/src/runtime" "$work/src/core"
 cp "$source"/include/arenaut/device.h "$source"/include/arenaut/error.h \
     "$source"/include/arenaut/runtime*.h "$work/include/arenaut"
 rm "$work/include/arenaut/runtime_plan.h" "$work/include/arenaut/runtime_allocators.h"
 cp "$source"/src/runtime/*.[ch] "$work/src/runtime"
+cp "$source/src/core/number_set.h" "$work/src/core"
 cp "$source"/tests/alone/*.c "$work"
 cd "$work"
 

@@ -72,7 +72,7 @@ TEST(hundreds_of_long_lives_come_nearer_to_the_bound_in_other_orders) {
     assert_true(more < 1.3 && more < once - 0.9);
 }
 
-TEST(thousands_of_long_lives_come_near_to_the_bound_in_two_passes) {
+TEST(thousands_of_long_lives_come_near_to_the_bound_in_a_few_passes) {
     enum { ROUNDS = 12 };
     rng r = {7};
     double above = 0;
@@ -83,7 +83,7 @@ TEST(thousands_of_long_lives_come_near_to_the_bound_in_two_passes) {
         arenaut_plan_free(plan);
         arenaut_problem_free(problem);
     }
-    assert_true(above < 2.4);
+    assert_true(above < 2.0);
 }
 
 /* Memory that is asked for behind a stop. */
