@@ -106,7 +106,7 @@ TEST(fast_and_slow_skylines_are_the_same) {
     }
 }
 
-/* Groups are looked up in short rows of bits, in rows for several sections each, and in cells; a
+/* Groups are looked up in short rows of bits, in rows for several sections each, and in a tree; a
  * few of them are placed, since the obvious way takes long. */
 TEST(so_are_those_of_many_groups) {
     static const problem_shape shapes[] = {
@@ -122,9 +122,9 @@ TEST(so_are_those_of_many_groups) {
     assert_true(most > 10000);
 }
 
-/* Many groups that start or end together, so that some stretches of time are a single section, and
- * short and long lives beside them. */
-TEST(cells_find_the_groups_of_crowded_steps) {
+/* Many groups that start or end together, so that the tree is split among equals, and short and
+ * long lives beside them. */
+TEST(the_tree_finds_the_groups_of_crowded_steps) {
     rng r = {3};
     for (uint32_t round = 0; round < drawn(8); round++) {
         arenaut_problem *problem = new_problem();

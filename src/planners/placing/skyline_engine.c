@@ -2,7 +2,7 @@
  * header describes.
  *
  * Plateaus are linked to their neighbours in time and kept in a heap by height; the best rank
- * within a plateau is looked up in rows of bits, or of many groups in cells of (start, end). The
+ * within a plateau is looked up in rows of bits, or of many groups in a tree of lives. The
  * idea is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004).
  * trial.c uses it if nothing is fixed, reserved or kept apart by edges. */
 #include "planners/placing/skyline_engine.h"
@@ -10,45 +10,16 @@
 #include <string.h>
 
 #include "core/checked.h"
-#include "core/sort.h"
+#include "planners/placing/life_tree.h"
 
 /* To raise a plateau, and to place a group on it, takes about so many operations. */
 enum { PLATEAU_OPERATIONS = 64 };
 
-/* Of more groups than MOST_IN_ROWS, cells take less than rows. Where FEW start on a plateau, or a
- * part of a stretch, a walk over them takes less than either. */
-enum { MOST_IN_ROWS = 8192, ROWS = 256, FEW = 32, FEW_OF_STRETCH = 4 };
+/* Of more groups than MOST_IN_ROWS, a tree takes less than rows. Where FEW start on a plateau, a
+ * walk over them takes less than either. */
+enum { MOST_IN_ROWS = 8192, ROWS = 256, FEW = 32 };
 
 /* ---- which group lives within [first, end) and comes first in the order ---- */
-
-typedef struct ranked {
-    uint32_t rank, first, end;
-} ranked;
-
-/* Groups by their starts, or by the last section of their lives, in stretches of time that are one
- * section or have at most about a sixth of n to the power of 2/3 groups: a walk over one ends with
- * the first that fits, a walk over stretches does not. */
-typedef struct stretches {
-    uint32_t n, most; /* groups of a stretch, unless it is one section */
-    uint32_t *of;     /* per section: its stretch */
-    uint32_t *from;   /* per stretch, and one more: its first section */
-    uint32_t *begin;  /* per stretch, and one more: its first slot */
-    uint32_t *count;  /* per stretch: slots in use, in the order of ranks */
-    uint32_t *gone;   /* of these are placed */
-    ranked *slot;
-} stretches;
-
-/* A cell for each stretch of starts and of ends. Of the groups that live within a plateau those of
- * the outermost stretches are gone through, and a look at one cell a stretch finds the others. */
-typedef struct cell_grid {
-    stretches starts, ends;
-    uint32_t width;   /* cells of a stretch of starts */
-    uint32_t *base;   /* per stretch of starts: the stretch of ends of its first cell */
-    uint32_t *least;  /* per cell: the least rank */
-    uint32_t *within; /* per cell: of it and those before it */
-    uint32_t *next;   /* per rank: the next one in its cell */
-    bool *is_placed;  /* per rank */
-} cell_grid;
 
 /* The ranks of groups as bits, in a row for each stretch of time: those that start there or later,
  * and those that end there or earlier. What lives within a plateau is in one row of each. */
@@ -98,7 +69,7 @@ struct arn_skyline {
     item *item; /* per rank */
     bool in_rows;
     bit_rows rows; /* or else */
-    cell_grid grid;
+    arn_life_tree tree;
     start_list starts;
     uint64_t looked; /* at words or nodes, while the best group was looked for */
     plateau *plateaus;
@@ -108,62 +79,6 @@ struct arn_skyline {
 };
 
 static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-/* A group is in the section that lies `back` before that of the array. */
-static bool stretches_make(stretches *x, const arn_skyline *s, const uint32_t *section,
-                           uint32_t back, arn_region *region) {
-    const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
-    x->most = 1;
-    while ((uint64_t)x->most * x->most * x->most < (uint64_t)n * n / 216) x->most++;
-    /* Two neighbours have more than `most` together. */
-    const size_t at_most = arn_min_u64(sections, 2 * (n / x->most) + 1);
-    x->of = arn_region_allocate(region, sections, sizeof *x->of);
-    x->from = arn_region_allocate(region, at_most + 1, sizeof *x->from);
-    x->begin = arn_region_allocate(region, at_most, sizeof *x->begin);
-    x->count = arn_region_allocate(region, at_most, sizeof *x->count);
-    x->gone = arn_region_allocate(region, at_most, sizeof *x->gone);
-    x->slot = arn_region_allocate(region, n, sizeof *x->slot);
-    if (!x->of || !x->from || !x->begin || !x->count || !x->gone || !x->slot) return false;
-    for (uint32_t k = 0; k < sections; k++) x->of[k] = 0; /* groups, at first */
-    for (uint32_t i = 0; i < n; i++) x->of[section[i] - back]++;
-    x->n = 0;
-    for (uint32_t k = 0, in = 0, slot = 0; k < sections; k++) {
-        const uint32_t here = x->of[k];
-        if (k == 0 || in + here > x->most) {
-            x->from[x->n] = k;
-            x->begin[x->n++] = slot;
-            in = 0;
-        }
-        in += here;
-        slot += here;
-        x->of[k] = x->n - 1;
-    }
-    x->from[x->n] = sections;
-    return true;
-}
-
-static bool grid_make(arn_skyline *s, arn_region *region) {
-    cell_grid *g = &s->grid;
-    const arn_timeline *t = s->timeline;
-    const uint32_t n = s->groups->n;
-    if (!stretches_make(&g->starts, s, t->first, 0, region) ||
-        !stretches_make(&g->ends, s, t->end, 1, region))
-        return false;
-    g->base = arn_region_allocate(region, g->starts.n, sizeof *g->base);
-    if (!g->base) return false;
-    for (uint32_t k = 0; k < g->starts.n; k++) g->base[k] = g->ends.of[g->starts.from[k]];
-    g->width = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t column = g->ends.of[t->end[i] - 1] - g->base[g->starts.of[t->first[i]]];
-        if (column >= g->width) g->width = column + 1;
-    }
-    const size_t cells = (size_t)g->starts.n * g->width;
-    g->least = arn_region_allocate(region, cells, sizeof *g->least);
-    g->within = arn_region_allocate(region, cells, sizeof *g->within);
-    g->next = arn_region_allocate(region, n, sizeof *g->next);
-    g->is_placed = arn_region_allocate(region, n, sizeof *g->is_placed);
-    return g->least && g->within && g->next && g->is_placed;
-}
 
 static bool rows_make(arn_skyline *s, arn_region *region) {
     bit_rows *rows = &s->rows;
@@ -229,99 +144,12 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
     s->unused = arn_region_allocate(region, most, sizeof *s->unused);
     s->item = arn_region_allocate(region, groups->n, sizeof *s->item);
     if (!s->plateaus || !s->heap || !s->unused || !s->item) return NULL;
-    const bool made = s->in_rows ? rows_make(s, region) : grid_make(s, region);
+    const bool made = s->in_rows ? rows_make(s, region)
+                                 : arn_life_tree_make(&s->tree, groups->n, timeline, region);
     return made && starts_make(s, region) ? s : NULL;
 }
 
-static uint32_t cell_of(const cell_grid *g, uint32_t first, uint32_t end) {
-    const uint32_t start = g->starts.of[first];
-    return start * g->width + g->ends.of[end - 1] - g->base[start];
-}
-
-static void push(stretches *x, uint32_t section, ranked group) {
-    const uint32_t k = x->of[section];
-    x->slot[x->begin[k] + x->count[k]++] = group;
-}
-
-static void rank_in_cells(arn_skyline *s, uint32_t n) {
-    cell_grid *g = &s->grid;
-    const size_t cells = (size_t)g->starts.n * g->width;
-    for (size_t k = 0; k < cells; k++) g->least[k] = ARENAUT_NONE;
-    for (uint32_t k = 0; k < g->starts.n; k++) g->starts.count[k] = g->starts.gone[k] = 0;
-    for (uint32_t k = 0; k < g->ends.n; k++) g->ends.count[k] = g->ends.gone[k] = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const ranked group = {i, s->item[i].first, s->item[i].end};
-        push(&g->starts, group.first, group);
-        push(&g->ends, group.end - 1, group);
-        g->is_placed[i] = false;
-    }
-    for (uint32_t i = n; i-- > 0;) {
-        uint32_t *least = &g->least[cell_of(g, s->item[i].first, s->item[i].end)];
-        g->next[i] = *least;
-        *least = i;
-    }
-    for (size_t k = 0; k < cells; k++)
-        g->within[k] = k % g->width ? better(g->within[k - 1], g->least[k]) : g->least[k];
-}
-
-/* Drops those that are placed once they are more than half. */
-static void remove_from(stretches *x, const cell_grid *g, uint32_t section) {
-    const uint32_t k = x->of[section], count = x->count[k];
-    ranked *slot = &x->slot[x->begin[k]];
-    if (2 * ++x->gone[k] <= count) return;
-    x->count[k] = x->gone[k] = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!g->is_placed[slot[i].rank]) slot[x->count[k]++] = slot[i];
-    }
-}
-
-static void remove_group(cell_grid *g, uint32_t first, uint32_t end, uint32_t rank) {
-    uint32_t cell = cell_of(g, first, end), *least = &g->least[cell];
-    g->is_placed[rank] = true;
-    remove_from(&g->starts, g, first);
-    remove_from(&g->ends, g, end - 1);
-    if (*least != rank) return;
-    while (*least != ARENAUT_NONE && g->is_placed[*least]) *least = g->next[*least];
-    for (;; cell++) {
-        const uint32_t before = cell % g->width ? g->within[cell - 1] : ARENAUT_NONE;
-        const uint32_t within = better(before, g->least[cell]);
-        if (g->within[cell] == within) break;
-        g->within[cell] = within;
-        if ((cell + 1) % g->width == 0) break;
-    }
-}
-
-/* The least rank of a group in stretch k that lives within [first, end), below `than`. */
-static uint32_t best_in_stretch(arn_skyline *s, const stretches *x, uint32_t k, uint32_t first,
-                                uint32_t end, uint32_t than) {
-    const ranked *begin = &x->slot[x->begin[k]], *stop = begin + x->count[k], *slot = begin;
-    for (; slot < stop && slot->rank < than; slot++) {
-        const bool is_within = (slot->first >= first) & (slot->end <= end); /* one jump */
-        if (is_within && !s->grid.is_placed[slot->rank]) than = slot->rank;
-    }
-    s->looked += (uint64_t)(slot - begin);
-    return than;
-}
-
-/* The least rank of a group that lives within [first, end). */
-static uint32_t best_within(arn_skyline *s, uint32_t first, uint32_t end) {
-    const cell_grid *g = &s->grid;
-    const uint32_t last = g->starts.of[end - 1], column = g->ends.of[end - 1];
-    const uint32_t start = g->starts.of[first];
-    const bool cuts_start = g->starts.from[start]<first, cuts_end = g->ends.from[column + 1]> end;
-    const uint32_t whole = column + !cuts_end; /* stretches of ends */
-    uint32_t best = ARENAUT_NONE;
-    for (uint32_t k = start + cuts_start; k <= last && g->base[k] < whole; k++) {
-        const uint32_t at = better(whole - g->base[k], g->width) - 1;
-        best = better(best, g->within[(size_t)k * g->width + at]);
-        s->looked++;
-    }
-    if (cuts_start) best = best_in_stretch(s, &g->starts, start, first, end, best);
-    if (cuts_end) best = best_in_stretch(s, &g->ends, column, first, end, best);
-    return best;
-}
-
-/* ---- the same by rows of bits ---- */
+/* ---- the least rank of a group within a plateau, by rows of bits ---- */
 
 static void rank_rows(arn_skyline *s, uint32_t n) {
     bit_rows *rows = &s->rows;
@@ -341,7 +169,7 @@ static void rank_rows(arn_skyline *s, uint32_t n) {
     for (size_t k = width; k < words; k++) rows->ends[k] |= rows->ends[k - width];
 }
 
-/* As best_within. */
+/* The least rank of a group that lives within [first, end). */
 static uint32_t best_in_rows(arn_skyline *s, uint32_t first, uint32_t end) {
     bit_rows *rows = &s->rows;
     const uint64_t *starts = rows->starts + (size_t)(first >> rows->shift) * rows->n_words;
@@ -411,7 +239,7 @@ static bool has_within(const start_list *list, uint32_t first, uint32_t end) {
     return false;
 }
 
-/* As best_within, by a walk over the groups that start there. */
+/* As best_in_rows, by a walk over the groups that start there. */
 static uint32_t best_of_few(arn_skyline *s, uint32_t first, uint32_t end) {
     start_list *list = &s->starts;
     const uint32_t stop = list->begin[end];
@@ -433,25 +261,24 @@ static void rank_all(arn_skyline *s, const uint32_t *order, uint32_t n) {
             (item){group->extent, group->align, i, s->timeline->first[i], s->timeline->end[i]};
     }
     if (s->in_rows) rank_rows(s, n);
-    else rank_in_cells(s, n);
+    else arn_life_tree_fill(&s->tree, order, n);
     rank_starts(s, n);
 }
 
 /* The rank of the group to place on a plateau; ARENAUT_NONE: none lives within it. */
 static uint32_t best_on(arn_skyline *s, const plateau *p) {
     const uint32_t *begin = s->starts.begin;
-    const uint32_t few = s->in_rows ? FEW : s->grid.starts.most / FEW_OF_STRETCH;
     s->looked = 0;
     if (!has_within(&s->starts, p->first, p->end)) return ARENAUT_NONE;
-    if (begin[p->end] - begin[p->first] <= few) return best_of_few(s, p->first, p->end);
+    if (begin[p->end] - begin[p->first] <= FEW) return best_of_few(s, p->first, p->end);
     if (s->in_rows) return best_in_rows(s, p->first, p->end);
-    return best_within(s, p->first, p->end);
+    return arn_life_tree_best(&s->tree, p->first, p->end, &s->looked);
 }
 
 static void take_out(arn_skyline *s, const item *placed, uint32_t rank) {
     remove_start(&s->starts, placed->group, placed->first);
     if (s->in_rows) s->rows.left[rank / 64] &= ~(UINT64_C(1) << rank % 64);
-    else remove_group(&s->grid, placed->first, placed->end, rank);
+    else arn_life_tree_remove(&s->tree, placed->group);
 }
 
 /* ---- the heap of plateaus ---- */

@@ -7,9 +7,8 @@
  * its lower neighbour. Gaps below the skyline are lost, but since the lowest place is always filled
  * first they are few.
  *
- * Plateaus are kept in a heap, groups in rows of bits by time, or of many in a grid of stretches of
- * starts and of ends, with the best rank of each cell. O(n) memory; O(n log n) time in practice,
- * and of many groups O(n √n). */
+ * Plateaus are kept in a heap, groups in rows of bits by time, or many in a tree of lives
+ * (life_tree.h). O(n) memory; O(n log n) time in practice, O(n √n) at worst. */
 #ifndef ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 #define ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 
