@@ -20,8 +20,9 @@ typedef struct fuse {
 arenaut_allocator fuse_allocator(fuse *f);
 
 /* Runs `attempt` with its first allocation failing, then its second, and so on until it asks for no
- * more; each time once with only that one failing and once with all later ones failing too. An
- * attempt frees its results and returns its status, which must be NO_MEMORY when a failure was met
+ * more; each time once with only that one failing and once with all later ones failing too. Of
+ * those behind the first hundred it is about an Nth with ARENAUT_ONE_OF=N (drawn.h). An attempt
+ * frees its results and returns its status, which must be NO_MEMORY when a failure was met
  * and OK otherwise; nothing may leak. */
 typedef arenaut_status (*fuse_attempt)(void *context, const arenaut_allocator *allocator);
 void survives_every_allocation_failure(fuse_attempt attempt, void *context);

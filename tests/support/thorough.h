@@ -4,16 +4,11 @@
 #ifndef SUPPORT_THOROUGH_H
 #define SUPPORT_THOROUGH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "support/drawn.h"
 
 /* N, at least 1. */
 uint32_t thorough(void);
-
-/* The step of a sweep that tries one of `apart` places, N times as many when thorough, and about an
- * Nth with ARENAUT_ONE_OF=N (drawn.h). */
-size_t one_of(size_t apart);
 
 #endif

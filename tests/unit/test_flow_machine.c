@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
+#include "support/drawn.h"
 #include "support/flow_machine.h"
 #include "support/random.h"
 
 TEST(plans_run_like_memory_of_its_own_for_everything) {
     flow_counts counts = {0};
-    for (uint64_t seed = 0; seed < 250; seed++) {
+    for (uint64_t seed = 0; seed < drawn(250); seed++) {
         char *difference = flow_machine_try(seed, NULL, NULL, &counts);
         if (difference) print_error("%s", difference);
         assert_null(difference);
