@@ -14,6 +14,7 @@ from referencing import Registry, Resource
 from conftest import COMMAND, CORPUS, DATA, ROOT, default_signals, wait_until_handled
 
 from arm_runtime import FOLDER, HINT, QEMU, SOURCES, missing
+from drawn import some
 
 PERSON, RESNET = DATA / "mobilenet_v1_025_96_int8.tflite", DATA / "resnet_int8.tflite"
 HELLO = DATA / "hello_world_int8.tflite"
@@ -393,8 +394,8 @@ def test_a_file_that_keeps_another_tools_plan_is_counted_with_it(arenaut, tmp_pa
         assert written["as_it_is"]["bytes"] <= most
 
 
-@pytest.mark.parametrize("paths", [[PERSON, RESNET], [RESNET, HELLO, PERSON], [PERSON],
-                                   [CORPUS / "tflite" / "mlperf_resnet8_int8.tflite", HELLO]])
+@pytest.mark.parametrize("paths", some([[PERSON, RESNET], [RESNET, HELLO, PERSON], [PERSON],
+                                        [CORPUS / "tflite" / "mlperf_resnet8_int8.tflite", HELLO]]))
 def test_levers_are_chosen_for_the_shared_arena(arenaut, tmp_path, paths):
     """Against all combinations of all models: where one fits, one is found; the smallest is theirs, less the bytes that
     one allocator saves."""

@@ -98,7 +98,7 @@ def test_figures(split, path):
     assert document["split"]["stages"]
 
 
-@pytest.mark.parametrize("path", SPLIT)
+@pytest.mark.parametrize("path", some(SPLIT))
 def test_figures_with_results_over_operands(arenaut_json, tmp_path, path):
     document = Split(arenaut_json, path, tmp_path, "--split", "on", "--overlap", "on",
                      "--scratch", SCRATCH).document

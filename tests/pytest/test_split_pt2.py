@@ -12,7 +12,7 @@ from conftest import COMMAND, ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
 
-from drawn import drawn  # noqa: E402
+from drawn import at_night, drawn  # noqa: E402
 from exported_graphs import model_of, nodes_of, run, save  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
@@ -81,7 +81,7 @@ def test_known_nets_need_less(tmp_path, name):
     assert after <= part * before
 
 
-@pytest.mark.parametrize("name", ["unet", "unet_1d"])
+@pytest.mark.parametrize("name", [at_night("unet"), "unet_1d"])
 def test_ops_of_long_stages_have_tiles_of_their_own_height(tmp_path, name):
     """The top of a U-Net in more and lower tiles than the bottom, whatever its number of tiles."""
     make, shape, _, part = KNOWN[name]

@@ -113,7 +113,7 @@ TEST(so_are_those_of_many_groups) {
         {900, 20, 700, 0}, {4000, 20, 40, 0}, {4000, 20, 3000, 0}, {20000, 20, 3000, 0}};
     rng r = {2};
     uint32_t most = 0;
-    for (uint32_t round = 0; round < drawn(60); round++) {
+    for (uint32_t round = 0; round < 4 + drawn(56); round++) {
         setting s = set_up(&r, &shapes[round % 4]);
         assert_as_slow(&s, s.groups.n < 200 ? s.groups.n : 200);
         if (s.groups.n > most) most = s.groups.n;
