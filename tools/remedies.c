@@ -13,8 +13,7 @@
 #include "describe.h"
 #include "whole_arena.h"
 
-/* Whether a pass has changed nothing that counts: then there is no need to plan again. */
-static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
+bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
     if (a->n_buffers != b->n_buffers || a->n_separations != b->n_separations) return false;
     for (uint32_t i = 0; i < a->n_separations; i++) {
         const arenaut_separation *x = &a->separation[i], *y = &b->separation[i];

@@ -40,6 +40,10 @@ typedef struct remedy_list {
     size_t n_left_out;
 } remedy_list;
 
+/* Whether two problems differ in nothing that a plan depends on but pools: then there is no need to
+ * plan again. */
+bool same_problem(const arenaut_problem *a, const arenaut_problem *b);
+
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where
  * it saves anything, each optional pass; of a file with a plan, first without any. Empty for a bare
  * problem; an interrupt ends the list. */

@@ -163,6 +163,15 @@ def test_a_bound_above_another_plan_is_wrong(arenaut, tmp_path):
         assert "wrong (bound): the plan states that none needs less than 26 bytes, but there is one of 10\n" in said
 
 
+def test_a_bound_is_of_the_flags_that_the_plan_was_made_with(arenaut, tmp_path):
+    """With more rights other plans need less, which makes a right plan no wrong one."""
+    model, path = DATA / "mobilenet_v1_025_96_int8.tflite", tmp_path / "plain.plan.json"
+    arenaut("plan", model, "-q", "-o", path)
+    assert "  proven: no plan for this order of ops needs less than 55,296 bytes" in arenaut("check", model, path).stdout
+    said = arenaut("check", model, path, "--overlap", "on").stdout
+    assert "not proven: no plan for this order of ops needs less than 55,296 bytes (the plan was made with other flags)" in said
+
+
 def test_that_there_is_no_plan_takes_a_proof(arenaut, tmp_path):
     """No more than 9 bytes are alive at once, so there is no witness."""
     path = restated(arenaut, tmp_path, lambda _: None, "--capacity", 9, exit=1)
