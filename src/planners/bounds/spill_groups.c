@@ -148,6 +148,7 @@ bool arn_spill_narrow(arn_spill *s, const uint32_t *pool_of, const uint64_t *roo
     for (uint32_t k = 0; k + 1 < p->n_pools && slower; k++) {
         const bool limited = room[k] != ARENAUT_UNLIMITED;
         slower = false;
+        *work += s->n_roots;
         if (limited) sum_what_may_be_in(s, k);
         if (limited) *work += s->load.n;
         for (uint32_t i = 0; i < s->n_roots; i++) {
