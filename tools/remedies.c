@@ -102,15 +102,26 @@ static void drop_job(remedy *with) {
     with->job = NULL;
 }
 
+static void set_flags(char flags[static 48], const char *flag, const char *value) {
+    snprintf(flags, 48, "%s%s%s", flag, *value ? " " : "", value);
+}
+
+static void add_failed(remedy_list *list, const char *what, const char *flag, const char *value) {
+    if (list->n_failed == MAX_REMEDIES) return;
+    without_plan *added = &list->failed[list->n_failed++];
+    added->what = what;
+    set_flags(added->flags, flag, value);
+}
+
 static void add_remedy(remedy_list *list, const char *what, const char *flag, const char *value,
                        remedy with) {
     if (with.fails || !list->keeps || list->n == MAX_REMEDIES) drop_job(&with);
+    if (with.fails) add_failed(list, what, flag, value);
     if (with.fails || list->n == MAX_REMEDIES) return;
     remedy *added = &list->items[list->n++];
     *added = with;
     added->what = what;
-    snprintf(added->flags, sizeof added->flags, "%s %s", flag, value);
-    if (!*value) added->flags[strlen(flag)] = '\0';
+    set_flags(added->flags, flag, value);
 }
 
 void remedies_free(remedy_list *list) {
@@ -149,7 +160,7 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
     changed.passes = selection;
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.saves > list->anew.saves) {
+    if (list->no_plan ? !with.fails : with.saves > list->anew.saves) {
         add_remedy(list, pass->summary, "--passes", pass->name, with);
     } else {
         drop_job(&with);
@@ -220,14 +231,13 @@ static bool may_split(const tool_job *job) {
 }
 
 static const char *why_unknown(const remedy *with) {
-    if (with->fails) return "no plan with it was found";
     return with->cut_short ? "time was over before it began" : "not possible for this program";
 }
 
 /* A rewrite whose result is `known`. */
 static void add_rewrite(remedy_list *list, rewrite which, const char *what, bool known,
                         remedy with) {
-    if (known && !with.fails) {
+    if (known || with.fails) {
         add_remedy(list, what, rewrites[which].flag, "on", with);
     } else {
         drop_job(&with);
@@ -367,10 +377,15 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     list->n_left_out = 0;
     list->interrupted = job->stopped;
     list->cut_short = job->watch.cut_short;
+    list->n_failed = 0;
     if (!job->pipeline->lowering) return EXIT_FINE;
-    list->reserve = reserve_for(job, &list->exact);
-    list->anew = (remedy){
-        .arena = job->pipeline->plan->total, .reserve = list->reserve, .exact = list->exact};
+    list->no_plan = job->pipeline->plan->quality == ARENAUT_INFEASIBLE;
+    list->anew = (remedy){.fails = list->no_plan};
+    if (!list->no_plan) {
+        list->reserve = reserve_for(job, &list->exact);
+        list->anew = (remedy){
+            .arena = job->pipeline->plan->total, .reserve = list->reserve, .exact = list->exact};
+    }
     return job->stopped ? EXIT_FINE : end_at_interrupt(list, try_all(job, list));
 }
 
@@ -395,32 +410,49 @@ static void put_work(const arenaut_recomputed *r, arenaut_text *out) {
     text_put(out, "\n");
 }
 
+/* What a remedy is good for. */
+static void put_gain(const arenaut_pipeline *p, const remedy_list *list, const remedy *r,
+                     arenaut_text *out) {
+    if (list->no_plan) {
+        text_put(out, "for which there is a plan");
+        put_work(&r->again, out);
+    } else if (r->saves > 0) {
+        text_printf(out, "saves %s (%s)", with_commas(r->saves).text,
+                    change_percent(list->reserve, r->reserve).text);
+        put_work(&r->again, out);
+    } else {
+        text_put(out, "saves nothing");
+        if (!p->options.reordering.on) put_why_nothing(p, &r->order, out);
+        if (r->again.known && !p->options.recomputing.on)
+            text_printf(out, ": %s", words_of_no_recompute(&r->again, &r->order));
+        text_put(out, "\n");
+    }
+}
+
+static void put_remedy(const tool_job *job, const remedy_list *list, const remedy *r,
+                       arenaut_text *out) {
+    const bool whole = has_whole_arena(job);
+    text_printf(out, "  %s (%s): %s %s, ", r->what, r->flags, whole ? "head" : "arena",
+                with_commas(r->arena).text);
+    if (whole)
+        text_printf(out, "to reserve %s%s, ", r->exact ? "" : "at least ",
+                    with_commas(r->reserve).text);
+    put_gain(job->pipeline, list, r, out);
+}
+
 void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const bool whole = has_whole_arena(job);
-    if (whole && list->n > 0) {
+    if (whole && list->n > 0 && !list->no_plan) {
         text_printf(out, "  to reserve, with the data of %s: %s%s bytes\n", p->target->name,
                     list->exact ? "" : "at least ", with_commas(list->reserve).text);
     }
-    for (size_t i = 0; i < list->n; i++) {
-        const remedy *r = &list->items[i];
-        text_printf(out, "  %s (%s): %s %s, ", r->what, r->flags, whole ? "head" : "arena",
-                    with_commas(r->arena).text);
-        if (whole)
-            text_printf(out, "to reserve %s%s, ", r->exact ? "" : "at least ",
-                        with_commas(r->reserve).text);
-        if (r->saves > 0) {
-            text_printf(out, "saves %s (%s)", with_commas(r->saves).text,
-                        change_percent(list->reserve, r->reserve).text);
-            put_work(&r->again, out);
-        } else {
-            text_put(out, "saves nothing");
-            if (!p->options.reordering.on) put_why_nothing(p, &r->order, out);
-            if (r->again.known && !p->options.recomputing.on)
-                text_printf(out, ": %s", words_of_no_recompute(&r->again, &r->order));
-            text_put(out, "\n");
-        }
-    }
+    for (size_t i = 0; i < list->n; i++) put_remedy(job, list, &list->items[i], out);
+    for (size_t i = 0; i < list->n_failed; i++)
+        text_printf(out, "  %s (%s): no plan found\n", list->failed[i].what, list->failed[i].flags);
+    if (list->n > 0 && p->options.plan.capacity)
+        text_put(out,
+                 "  each is the first plan found within --capacity, perhaps not the smallest\n");
     for (size_t i = 0; i < list->n_left_out; i++) {
         const left_out *l = &list->left_out[i];
         text_printf(out, "  %s (%s on): not tried here: %s\n", l->what, l->flag, l->why);
@@ -476,6 +508,12 @@ static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_
 }
 
 static void put_json_left_out(const remedy_list *list, arenaut_text *out) {
+    if (list->n_failed > 0) text_put(out, ",\n  \"remedies_without_plan\": [");
+    for (size_t i = 0; i < list->n_failed; i++) {
+        text_put(out, i ? ", " : "");
+        text_put_json(out, list->failed[i].flags);
+    }
+    if (list->n_failed > 0) text_put(out, "]");
     if (list->n_left_out > 0) text_put(out, ",\n  \"remedies_not_tried\": [");
     for (size_t i = 0; i < list->n_left_out; i++) {
         const left_out *l = &list->left_out[i];
@@ -510,8 +548,10 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
             text_put_json_u64(out, r->reserve);
             text_printf(out, ", \"exact\": %s", r->exact ? "true" : "false");
         }
-        text_put(out, ", \"saves\": ");
-        text_put_json_u64(out, r->saves);
+        if (!list->no_plan) {
+            text_put(out, ", \"saves\": ");
+            text_put_json_u64(out, r->saves);
+        }
         if (r->order.known) put_json_figures_of_order(&r->order, out);
         if (r->again.n_ops > 0) put_json_figures_of_recompute(&r->again, out);
         text_put(out, "}");

@@ -20,17 +20,24 @@ typedef struct remedy {
     tool_job *job;            /* that found another plan with it; NULL: none, or it was not kept */
 } remedy;
 
-/* A flag that was not tried. */
+/* A rewrite that was not tried. */
 typedef struct left_out {
     const char *what, *flag, *why;
 } left_out;
+
+/* Flags with which no plan was found. */
+typedef struct without_plan {
+    const char *what;
+    char flags[48];
+} without_plan;
 
 enum { MAX_REMEDIES = 16 };
 
 typedef struct remedy_list {
     remedy items[MAX_REMEDIES];
     size_t n;
-    uint64_t reserve; /* without any */
+    bool no_plan;     /* without any: then remedies are flags with which there is one */
+    uint64_t reserve; /* without any; 0: there is no plan */
     bool exact;       /* likewise */
     remedy anew;      /* of the program without any, where the file's plan is described */
     bool keeps;       /* the jobs, which remedies_free closes */
@@ -38,6 +45,8 @@ typedef struct remedy_list {
     bool cut_short;   /* time ended a search */
     left_out left_out[3];
     size_t n_left_out;
+    without_plan failed[MAX_REMEDIES];
+    size_t n_failed;
 } remedy_list;
 
 /* Whether two problems differ in nothing that a plan depends on but pools: then there is no need to

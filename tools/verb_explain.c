@@ -34,8 +34,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
         return complain_error(job->path, &err);
     }
     remedy_list remedies = {.keeps = false};
-    const bool feasible = job->pipeline->plan->quality != ARENAUT_INFEASIBLE;
-    exit_code code = feasible ? find_remedies(job, &remedies) : EXIT_FINE;
+    exit_code code = find_remedies(job, &remedies);
     if (code == EXIT_FINE) put_remedies(job, &remedies, out);
     describe_splits(job->pipeline, out);
     if (code == EXIT_FINE) code = describe_tail(job, options->verbose > 0, out);
@@ -58,14 +57,11 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
 static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
     remedy_list remedies = {.keeps = false};
     arenaut_text more = {0};
-    exit_code code = EXIT_FINE;
-    if (job->pipeline->plan->quality != ARENAUT_INFEASIBLE) {
-        code = find_remedies(job, &remedies);
-        if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
-        if (code == EXIT_FINE) code = find_and_put_curve(job, true, &more);
-        if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
-        if (code == EXIT_FINE) code = put_json_tail(job, &more);
-    }
+    exit_code code = find_remedies(job, &remedies);
+    if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
+    if (code == EXIT_FINE) code = find_and_put_curve(job, true, &more);
+    if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
+    if (code == EXIT_FINE) code = put_json_tail(job, &more);
     const reservation needed = reserved_needed(job);
     if (code == EXIT_FINE) code = put_json_with(job, &needed, more.bytes, out);
     arenaut_text_free(&more);

@@ -21,44 +21,45 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 /* ---- reading ---- */
 
 /* The old key of "baseline_plan" is accepted as well. */
-#define ROOT_KEYS(XX)                                \
-    XX(R_SCHEMA, "schema")                           \
-    XX(R_VERSION, "version")                         \
-    XX(R_INPUT, "input")                             \
-    XX(R_RESULT, "result")                           \
-    XX(R_BASELINE, "baseline")                       \
-    XX(R_POOLS, "pools")                             \
-    XX(R_BUFFERS, "buffers")                         \
-    XX(R_EDGES, "edges")                             \
-    XX(R_RESERVED, "reserved")                       \
-    XX(R_TRAITS, "traits")                           \
-    XX(R_SCRATCH, "scratch")                         \
-    XX(R_WITNESS, "witness")                         \
-    XX(R_PEAK, "peak")                               \
-    XX(R_MEMORIES, "memories")                       \
-    XX(R_UNSIZED, "unsized")                         \
-    XX(R_RUNTIME, "runtime")                         \
-    XX(R_TENSOR_ARENA, "tensor_arena")               \
-    XX(R_BASELINE_PLAN, "baseline_plan")             \
-    XX(R_TODAY, "today")                             \
-    XX(R_BUDGET, "budget")                           \
-    XX(R_REMEDIES, "remedies")                       \
-    XX(R_REMEDIES_STOPPED_BY, "remedies_stopped_by") \
-    XX(R_REMEDIES_NOT_TRIED, "remedies_not_tried")   \
-    XX(R_FIT, "fit")                                 \
-    XX(R_TAIL, "tail")                               \
-    XX(R_TWO_MEMORIES, "two_memories")               \
-    XX(R_TOKENS, "tokens")                           \
-    XX(R_ORDER, "order")                             \
-    XX(R_RECOMPUTE, "recompute")                     \
-    XX(R_SCHEDULE, "schedule")                       \
-    XX(R_TILES, "tiles")                             \
-    XX(R_COPIES, "copies")                           \
-    XX(R_JOINS, "joins")                             \
-    XX(R_CERTIFICATE, "rematerialization")           \
-    XX(R_CURVE, "curve")                             \
-    XX(R_SPLIT, "split")                             \
-    XX(R_TRACE, "trace")                             \
+#define ROOT_KEYS(XX)                                    \
+    XX(R_SCHEMA, "schema")                               \
+    XX(R_VERSION, "version")                             \
+    XX(R_INPUT, "input")                                 \
+    XX(R_RESULT, "result")                               \
+    XX(R_BASELINE, "baseline")                           \
+    XX(R_POOLS, "pools")                                 \
+    XX(R_BUFFERS, "buffers")                             \
+    XX(R_EDGES, "edges")                                 \
+    XX(R_RESERVED, "reserved")                           \
+    XX(R_TRAITS, "traits")                               \
+    XX(R_SCRATCH, "scratch")                             \
+    XX(R_WITNESS, "witness")                             \
+    XX(R_PEAK, "peak")                                   \
+    XX(R_MEMORIES, "memories")                           \
+    XX(R_UNSIZED, "unsized")                             \
+    XX(R_RUNTIME, "runtime")                             \
+    XX(R_TENSOR_ARENA, "tensor_arena")                   \
+    XX(R_BASELINE_PLAN, "baseline_plan")                 \
+    XX(R_TODAY, "today")                                 \
+    XX(R_BUDGET, "budget")                               \
+    XX(R_REMEDIES, "remedies")                           \
+    XX(R_REMEDIES_STOPPED_BY, "remedies_stopped_by")     \
+    XX(R_REMEDIES_NOT_TRIED, "remedies_not_tried")       \
+    XX(R_REMEDIES_WITHOUT_PLAN, "remedies_without_plan") \
+    XX(R_FIT, "fit")                                     \
+    XX(R_TAIL, "tail")                                   \
+    XX(R_TWO_MEMORIES, "two_memories")                   \
+    XX(R_TOKENS, "tokens")                               \
+    XX(R_ORDER, "order")                                 \
+    XX(R_RECOMPUTE, "recompute")                         \
+    XX(R_SCHEDULE, "schedule")                           \
+    XX(R_TILES, "tiles")                                 \
+    XX(R_COPIES, "copies")                               \
+    XX(R_JOINS, "joins")                                 \
+    XX(R_CERTIFICATE, "rematerialization")               \
+    XX(R_CURVE, "curve")                                 \
+    XX(R_SPLIT, "split")                                 \
+    XX(R_TRACE, "trace")                                 \
     XX(R_SEPARATIONS, "separations")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};

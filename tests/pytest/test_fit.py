@@ -4,8 +4,9 @@ import functools
 import itertools
 import json
 
+import jsonschema
 import pytest
-from conftest import CORPUS, DATA, corpus_params
+from conftest import CORPUS, DATA, ROOT, corpus_params
 
 EFFORT = ("--effort", 50000)  # the least is not asked for; without, tiles of elementwise_float take seconds
 MODELS = ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8", "elementwise_float", "call_once_float"]
@@ -333,6 +334,28 @@ def test_explain_names_the_levers_that_it_leaves_out(arenaut, arenaut_json):
     beside = arenaut_json("explain", MOBILENET, "--split", "on")["remedies_not_tried"]
     assert [one["flags"] for one in beside] == ["--reorder on", "--recompute on"]
     assert "remedies_not_tried" not in arenaut_json("explain", MOBILENET)
+
+
+@pytest.mark.parametrize("limit", [("--capacity", 30000), ("--capacity", 20000), ("--pool", "arena=30000")])
+def test_explain_names_the_levers_with_which_there_is_a_plan(limit, arenaut, arenaut_json):
+    """Who has too little memory asks for them most."""
+    path = DATA / "inception_int8.tflite"
+    found = json.loads(arenaut("explain", path, *limit, "--json", exit=1).stdout)
+    schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(found)
+    text = arenaut("explain", path, *limit, exit=1).stdout
+    assert found["result"]["status"] == "infeasible"
+    helps = [remedy for remedy in found["remedies"] if "flags" in remedy]
+    assert "--split on" in [remedy["flags"] for remedy in helps]
+    for remedy in helps:
+        assert "saves" not in remedy
+        assert arenaut_json("plan", path, *limit, *remedy["flags"].split())["result"]["arena"] == remedy["arena"]
+        assert f"({remedy['flags']}): head {remedy['arena']:,}" in text
+    for flags in found["remedies_without_plan"]:
+        arenaut("plan", path, *limit, *flags.split(), "-q", exit=1)
+        assert f"({flags}): no plan found" in text
+    assert "--reorder on" in found["remedies_without_plan"]
+    assert ("each is the first plan found" in text) == (limit[0] == "--capacity")
 
 
 def test_live_ranges_are_those_of_the_plan_that_is_taken(arenaut):
