@@ -1,35 +1,42 @@
 /* shapes: shape inference, from the inputs' sizes and the file's own.
  *
- * Sizes that vary must have been given a value or a range: then all is inferred for the largest
- * values and, if that differs, for the smallest, and each tensor gets the larger of both. Tensors
- * that stay without a size are marked, and are not planned. */
+ * Sizes that vary must have been given a value or a range: then all is inferred for every value,
+ * and each tensor gets the largest size that it has for any. A size need not grow with the inputs'
+ * (128 - n, n % 8), so that the ends of a range say nothing about the values between. Of too many
+ * values some are looked at, spread evenly, and the program's store says so. Tensors that stay
+ * without a size are marked, and are not planned. */
 #include <arenaut/expr.h>
 #include <arenaut/pass.h>
 
+#include "core/checked.h"
 #include "core/fail.h"
 #include "ir/extent.h"
 #include "ir/store.h"
 #include "shapes/shapes.h"
 
-enum { LARGEST, SMALLEST, ENDS };
+enum {
+    MOST_POINTS = 1024,    /* an inference each: 0.1 ms for a BERT of twelve layers */
+    MOST_SHAPES = 4194304, /* of all points together */
+};
+
+/* The largest shape of a tensor over all points. */
+typedef struct largest {
+    arn_shape shape; /* its values are of no point */
+    uint64_t bytes;
+    bool known;       /* at all points */
+    bool varies;      /* from point to point */
+    bool unexplained; /* its expressions do not say how */
+} largest;
 
 typedef struct pass {
     arn_shapes shapes;
-    arn_region region;
-    int64_t *value;               /* per expression, at the end at work; ARN_SHAPE_ANY: unknown */
-    const arn_shape *found[ENDS]; /* per tensor; NULL: nothing varies */
+    arn_region region, point; /* of the pass; of the point at work */
+    int64_t *symbol;          /* per symbol, at the point at work; ARN_SHAPE_ANY: open */
+    int64_t *value;           /* per expression, likewise; ARN_SHAPE_ANY: unknown */
+    largest *of;              /* per tensor */
 } pass;
 
 /* ---- values of expressions ---- */
-
-static bool is_range(const arenaut_symbol *symbol) {
-    return symbol->min < symbol->max && symbol->max != ARENAUT_UNBOUNDED;
-}
-
-static int64_t value_of_symbol(const arenaut_symbol *symbol, int end) {
-    if (symbol->max == ARENAUT_UNBOUNDED) return ARN_SHAPE_ANY;
-    return end == LARGEST ? symbol->max : symbol->min;
-}
 
 /* Towards minus infinity. */
 static int64_t floor_divided(int64_t a, int64_t b) {
@@ -55,13 +62,13 @@ static int64_t combined(arenaut_expr_kind kind, int64_t a, int64_t b) {
 }
 
 /* Parts come before their wholes. */
-static void evaluate(pass *p, int end) {
+static void evaluate(pass *p) {
     const arenaut_program *program = p->shapes.program;
     for (uint32_t i = 0; i < program->n_exprs; i++) {
         const arenaut_expr *e = &program->exprs[i];
         p->value[i] = e->kind == ARENAUT_EXPR_VALUE ? e->value
                       : e->kind == ARENAUT_EXPR_SYMBOL
-                          ? value_of_symbol(&program->symbols[e->a], end)
+                          ? p->symbol[e->a]
                           : combined(e->kind, p->value[e->a], p->value[e->b]);
     }
 }
@@ -137,63 +144,111 @@ static arenaut_status store_dims(const arn_shapes *s, arenaut_tensor *tensor,
     return ARENAUT_OK;
 }
 
-/* Whether the sizes are the same at either end. */
-static bool varies(const pass *p, uint32_t t) {
-    if (!p->found[SMALLEST]) return false;
-    const arn_shape *a = &p->found[LARGEST][t], *b = &p->found[SMALLEST][t];
-    if (!a->ranked || !b->ranked || a->rank != b->rank) return true;
-    for (uint32_t i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i]) return true;
+/* Compares the shape at this point with those before. */
+static void compare(const pass *p, uint32_t t, largest *before) {
+    const arenaut_tensor *tensor = &p->shapes.program->tensors[t];
+    const arn_shape *a = &p->shapes.of[t], *b = &before->shape;
+    if (!a->ranked || !b->ranked || a->rank != b->rank) {
+        before->varies = before->unexplained = true;
+        return;
     }
-    return false;
+    before->unexplained = before->unexplained || a->rank != tensor->rank;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] == b->dims[i]) continue;
+        before->varies = true;
+        if (i < tensor->rank && tensor->dim_exprs && tensor->dim_exprs[i] == ARENAUT_NONE) {
+            before->unexplained = true;
+        }
+    }
 }
 
-/* Whether the expressions describe the varying sizes completely. If not, sizes that are equal at
- * their largest may differ otherwise. */
-static bool expressions_say_all(const pass *p, uint32_t t) {
-    const arenaut_tensor *tensor = &p->shapes.program->tensors[t];
-    if (!tensor->dim_exprs || !p->found[SMALLEST]) return true;
-    const arn_shape *a = &p->found[LARGEST][t], *b = &p->found[SMALLEST][t];
-    if (!a->ranked || !b->ranked || a->rank != b->rank || a->rank != tensor->rank) return false;
-    for (uint32_t i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i] && tensor->dim_exprs[i] == ARENAUT_NONE) return false;
+/* Keeps the shape at this point, which is freed with it. */
+static bool keep(pass *p, largest *kept, const arn_shape *shape) {
+    kept->shape = *shape;
+    kept->shape.values = NULL;
+    kept->shape.dims = arn_region_allocate(&p->region, shape->rank, sizeof *shape->dims);
+    if (!kept->shape.dims) return false;
+    for (uint32_t i = 0; shape->ranked && i < shape->rank; i++) {
+        kept->shape.dims[i] = shape->dims[i];
     }
     return true;
 }
 
-/* The larger of the sizes found at either end. Sizes that do not vary need no expressions. */
+static arenaut_status take_larger(pass *p, uint32_t t, bool first) {
+    const arn_shapes *s = &p->shapes;
+    largest *of = &p->of[t];
+    bool known;
+    uint64_t bytes;
+    const arenaut_status st = measure(s, t, &s->of[t], &known, &bytes);
+    if (st != ARENAUT_OK) return st;
+    if (!first) compare(p, t, of);
+    of->known = known && (first || of->known);
+    if (!first && bytes <= of->bytes) return ARENAUT_OK;
+    of->bytes = bytes;
+    return keep(p, of, &s->of[t]) ? ARENAUT_OK : arn_no_memory(s->err);
+}
+
+/* Sizes that do not vary need no expressions. */
 static arenaut_status store(const pass *p, uint32_t t) {
     const arn_shapes *s = &p->shapes;
+    const largest *of = &p->of[t];
     arenaut_tensor *tensor = &s->program->tensors[t];
-    const arn_shape *shape = &p->found[LARGEST][t];
-    bool known, known_small = true;
-    uint64_t bytes, small = 0;
     if (tensor->cls == ARENAUT_CONSTANT && !tensor->unsized) return ARENAUT_OK;
-    if (shape->dtype != ARENAUT_DTYPE_OTHER) tensor->dtype = shape->dtype;
-    arenaut_status st = measure(s, t, shape, &known, &bytes);
-    if (st == ARENAUT_OK && p->found[SMALLEST]) {
-        st = measure(s, t, &p->found[SMALLEST][t], &known_small, &small);
-        if (small > bytes) shape = &p->found[SMALLEST][t];
-    }
-    if (st != ARENAUT_OK) return st;
+    if (of->shape.dtype != ARENAUT_DTYPE_OTHER) tensor->dtype = of->shape.dtype;
     /* A program may state the bytes of a tensor that has no size by its type. */
-    if (!known && !tensor->unsized) return ARENAUT_OK;
-    tensor->dynamic = tensor->dynamic || varies(p, t);
-    tensor->unsized = !known || !known_small;
-    if (!tensor->unsized && !tensor->dynamic) tensor->dim_exprs = NULL;
-    if (!expressions_say_all(p, t)) tensor->dim_exprs = NULL;
-    tensor->bytes = tensor->unsized ? 0 : bytes > small ? bytes : small;
-    return store_dims(s, tensor, shape);
+    if (!of->known && !of->bytes && !tensor->unsized) return ARENAUT_OK;
+    tensor->dynamic = tensor->dynamic || of->varies;
+    tensor->unsized = !of->known;
+    if (of->unexplained || (!tensor->unsized && !tensor->dynamic)) tensor->dim_exprs = NULL;
+    tensor->bytes = tensor->unsized ? 0 : of->bytes;
+    return store_dims(s, tensor, &of->shape);
+}
+
+/* ---- points: a value for each symbol ---- */
+
+/* The number of values of a symbol, and of those that are looked at. */
+static uint64_t values_of(const arenaut_symbol *symbol) {
+    const bool varies = symbol->min < symbol->max && symbol->max != ARENAUT_UNBOUNDED;
+    return varies ? (uint64_t)symbol->max - (uint64_t)symbol->min + 1 : 1;
+}
+
+static uint64_t steps_of(const arenaut_symbol *symbol, uint64_t most) {
+    return arn_min_u64(values_of(symbol), most);
+}
+
+/* The points if no symbol takes more than `most` values; of more than `limit`, one more. */
+static uint64_t count_points(const arenaut_program *program, uint64_t most, uint64_t limit) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < program->n_symbols && n <= limit; i++) {
+        const uint64_t steps = steps_of(&program->symbols[i], most);
+        n = steps > limit ? limit + 1 : n * steps;
+    }
+    return arn_min_u64(n, limit + 1);
+}
+
+/* All largest at index 0. */
+static void set_symbols(pass *p, uint64_t most, uint64_t index, bool smallest) {
+    const arenaut_program *program = p->shapes.program;
+    for (uint32_t i = 0; i < program->n_symbols; i++) {
+        const arenaut_symbol *symbol = &program->symbols[i];
+        const uint64_t steps = steps_of(symbol, most), step = smallest ? steps - 1 : index % steps;
+        const uint64_t range = values_of(symbol) - 1, last = arn_max_u64(steps - 1, 1);
+        const uint64_t below = range / last * step + range % last * step / last;
+        p->symbol[i] =
+            symbol->max == ARENAUT_UNBOUNDED ? ARN_SHAPE_ANY : symbol->max - (int64_t)below;
+        index /= steps;
+    }
 }
 
 /* ---- the pass ---- */
 
-static arenaut_status infer(pass *p, int end) {
+static arenaut_status infer(pass *p) {
     arn_shapes *s = &p->shapes;
     const arenaut_program *program = s->program;
     const uint32_t n = program->n_tensors;
-    evaluate(p, end);
-    if (!ARN_REGION_ARRAYS(&p->region, ARN_ARRAY(s->of, n), ARN_ARRAY(s->stated, n)))
+    evaluate(p);
+    s->status = ARENAUT_OK;
+    if (!ARN_REGION_ARRAYS(s->region, ARN_ARRAY(s->of, n), ARN_ARRAY(s->stated, n)))
         return arn_no_memory(s->err);
     for (uint32_t t = 0; t < n; t++) {
         if (!take_stated(p, t)) return arn_no_memory(s->err);
@@ -203,23 +258,75 @@ static arenaut_status infer(pass *p, int end) {
     for (uint32_t m = 0; m < program->n_methods && s->status == ARENAUT_OK; m++) {
         if (program->methods[m].entry) arn_shape_visit(s, m);
     }
-    p->found[end] = s->of;
     return s->status;
+}
+
+/* Whether the file's expressions give a tensor fewer than no elements, and nothing else is known.
+ */
+static bool falls_below_none(const pass *p, uint32_t t) {
+    const arenaut_tensor *tensor = &p->shapes.program->tensors[t];
+    const arn_shape *shape = &p->shapes.of[t];
+    for (uint32_t i = 0; tensor->dim_exprs && i < tensor->rank && i < shape->rank; i++) {
+        const uint32_t expr = tensor->dim_exprs[i];
+        const int64_t size = expr == ARENAUT_NONE ? 0 : p->value[expr];
+        if (size < 0 && size != ARN_SHAPE_ANY && shape->dims[i] == ARN_SHAPE_ANY) return true;
+    }
+    return false;
+}
+
+static bool is_contradictory(const pass *p) {
+    bool found = false;
+    for (uint32_t t = 0; t < p->shapes.program->n_tensors; t++) {
+        found = found || (p->shapes.of[t].ranked && falls_below_none(p, t));
+    }
+    return found;
+}
+
+/* Sizes that contradict one another cannot be given together; at the ends of all ranges that is a
+ * mistake. */
+static arenaut_status infer_point(pass *p, bool first, bool end, arenaut_error *err) {
+    arenaut_error ignored;
+    p->shapes.err = end ? err : &ignored;
+    arn_region_init(&p->point, arn_program_allocator(p->shapes.program));
+    arenaut_status st = infer(p);
+    const bool skipped =
+        !end && (st == ARENAUT_BAD_INPUT || (st == ARENAUT_OK && is_contradictory(p)));
+    p->shapes.err = err;
+    if (skipped) st = ARENAUT_OK;
+    for (uint32_t t = 0; t < p->shapes.program->n_tensors && st == ARENAUT_OK && !skipped; t++) {
+        st = take_larger(p, t, first);
+    }
+    arn_region_free(&p->point);
+    return st == ARENAUT_NO_MEMORY ? arn_no_memory(err) : st;
+}
+
+static arenaut_status infer_points(pass *p, arenaut_error *err) {
+    const arenaut_program *program = p->shapes.program;
+    const uint64_t limit =
+        arn_max_u64(arn_min_u64(MOST_POINTS, MOST_SHAPES / ((uint64_t)program->n_tensors + 1)), 2);
+    uint64_t most = limit;
+    while (most > 2 && count_points(program, most, limit) > limit) most--;
+    const uint64_t n = arn_min_u64(count_points(program, most, limit), limit);
+    arenaut_status st = ARENAUT_OK;
+    for (uint64_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        const bool smallest = i > 0 && i == n - 1;
+        set_symbols(p, most, i, smallest);
+        st = infer_point(p, i == 0, i == 0 || smallest, err);
+    }
+    program->store->sampled = count_points(program, UINT64_MAX, limit) > n;
+    return st;
 }
 
 static arenaut_status shapes_run(arenaut_program *program, const arenaut_pass_options *options,
                                  arenaut_error *err) {
     (void)options;
     pass p = {.shapes = {.program = program, .err = err}};
-    bool vary = false;
-    for (uint32_t i = 0; i < program->n_symbols; i++) {
-        vary = vary || is_range(&program->symbols[i]);
-    }
     arn_region_init(&p.region, arn_program_allocator(program));
-    p.shapes.region = &p.region;
-    p.value = arn_region_allocate(&p.region, program->n_exprs, sizeof *p.value);
-    arenaut_status st = p.value ? infer(&p, LARGEST) : arn_no_memory(err);
-    if (st == ARENAUT_OK && vary) st = infer(&p, SMALLEST);
+    p.shapes.region = &p.point;
+    const bool room = ARN_REGION_ARRAYS(&p.region, ARN_ARRAY(p.value, program->n_exprs),
+                                        ARN_ARRAY(p.symbol, program->n_symbols),
+                                        ARN_ARRAY(p.of, program->n_tensors));
+    arenaut_status st = room ? infer_points(&p, err) : arn_no_memory(err);
     for (uint32_t t = 0; t < program->n_tensors && st == ARENAUT_OK; t++) st = store(&p, t);
     arn_region_free(&p.region);
     return st;

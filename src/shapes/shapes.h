@@ -4,7 +4,7 @@
  * kind, and stand on shape_arguments.c. shape_values.c computes the few values
  * that shapes depend on.
  *
- * All sizes are numbers: if one varies, inference is done for its largest and its smallest value.
+ * All sizes are numbers: if one varies, inference is done for value after value.
  * Unknown sizes are ARN_SHAPE_ANY. */
 #ifndef ARN_SHAPES_SHAPES_H
 #define ARN_SHAPES_SHAPES_H

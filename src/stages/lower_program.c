@@ -310,7 +310,7 @@ static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
     p->store->calls_apart = calls_apart(p, p->document.program);
     st = arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
     if (st != ARENAUT_OK) return st;
-    arn_pipeline_note_unsized(p);
+    arn_pipeline_note_sizes(p);
     p->problem = p->lowering->problem;
     note_overlap(p);
     p->op_outside = arn_find_outside(p->document.program, p->target);

@@ -11,6 +11,7 @@
 
 #include "core/memory.h"
 #include "ir/expr.h"
+#include "ir/store.h"
 
 static arenaut_status bind(arenaut_pipeline *p, arenaut_program *program, const char *name,
                            const arenaut_dim *dim, arenaut_error *err) {
@@ -130,7 +131,7 @@ arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err)
     return ARENAUT_OK;
 }
 
-void arn_pipeline_note_unsized(const arenaut_pipeline *p) {
+void arn_pipeline_note_sizes(const arenaut_pipeline *p) {
     enum { SHOWN = 5 };
     const arenaut_program *program = p->document.program;
     const uint32_t all = count_unsized(program);
@@ -143,6 +144,11 @@ void arn_pipeline_note_unsized(const arenaut_pipeline *p) {
         snprintf(names + length, sizeof names - length, "%s'%s'", n++ ? ", " : "",
                  arenaut_program_tensor_name(program, t, store));
         length = strlen(names);
+    }
+    if (program->store->sampled) {
+        arn_pipeline_note(p,
+                          "tensors' sizes are known for some values of the open sizes, the largest "
+                          "and the smallest among them: for others a tensor may be larger");
     }
     if (all == 0) return;
     arn_pipeline_note(

@@ -150,8 +150,9 @@ arenaut_status arn_pipeline_check_dims(arenaut_pipeline *p, const arenaut_docume
                                        arenaut_error *err);
 /* BAD_INPUT, with pipeline->fault, if tensors have no size because inputs' sizes are open. */
 arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err);
-/* A note that names tensors without a size, which are not planned. */
-void arn_pipeline_note_unsized(const arenaut_pipeline *p);
+/* Notes that name tensors without a size, which are not planned, and say where a size may be
+ * larger. */
+void arn_pipeline_note_sizes(const arenaut_pipeline *p);
 
 /* overrides.c */
 /* Applies pins, pools, alignments and the capacity to the problem; store->overridden stays NULL if

@@ -8,6 +8,7 @@
 #include <arenaut/planner.h>
 
 #include "ir/expr.h"
+#include "ir/store.h"
 #include "support/documents.h"
 
 /* x -> h -> y, where x and h have these dimensions. */
@@ -144,4 +145,51 @@ TEST(storage_tokens_are_for_sizes_that_are_known) {
         assert_non_null(strstr(err.msg, "symbolic sizes"));
         free_lowered(&l);
     }
+}
+
+/* x of n elements, a size that is computed of n, and zeros of that size. The last is tensor 4. */
+#define COMPUTED(symbols, op, operand, stated)                                                    \
+    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"onnx\", " symbols                         \
+    ", \"tensors\": [{\"name\": \"x\", \"dtype\": \"int8\", \"dims\": [\"n\"]}, {\"name\": "      \
+    "\"s\", "                                                                                     \
+    "\"dtype\": \"int64\", \"unsized\": true}, {\"name\": \"k\", \"class\": \"constant\", "       \
+    "\"dtype\": "                                                                                 \
+    "\"int64\", \"dims\": [1], \"values\": [" operand                                             \
+    "]}, {\"name\": \"r\", \"dtype\": \"int64\", \"unsized\": true}, {\"name\": \"c\", "          \
+    "\"dtype\": "                                                                                 \
+    "\"float32\", " stated                                                                        \
+    "}, {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [1]}, {\"name\": \"z\", \"dtype\": "   \
+    "\"int8\", \"dims\": [\"m\"]}], \"inputs\": [\"x\", \"z\"], \"outputs\": [\"y\"], \"ops\": [" \
+    "{\"name\": \"Shape\", \"inputs\": [\"x\"], \"outputs\": [\"s\"]}, "                          \
+    "{\"name\": \"" op                                                                            \
+    "\", \"inputs\": [\"s\", \"k\"], \"outputs\": [\"r\"]}, "                                     \
+    "{\"name\": \"ConstantOfShape\", \"inputs\": [\"r\"], \"outputs\": [\"c\"]}, "                \
+    "{\"name\": \"ReduceSum\", \"inputs\": [\"c\"], \"outputs\": [\"y\"]}]}"
+#define N_TO(max) \
+    "\"symbols\": [{\"name\": \"n\", \"min\": 1, \"max\": " max "}, {\"name\": \"m\", "
+
+static void assert_largest(const char *text, uint64_t bytes, bool all) {
+    lowered l;
+    arenaut_error err = {0};
+    assert_ok(lower(text, 0, arenaut_target_find("onnxruntime"), &l, &err), err);
+    assert_int_equal(l.document.program->tensors[4].bytes, bytes);
+    assert_int_equal(l.document.program->store->sampled, !all);
+    free_lowered(&l);
+}
+
+/* n % 8 is 0 and 1 at the ends of 1 to 16, and 7 between them; n - m is 0 at both. */
+TEST(a_tensor_may_be_largest_between_the_ends_of_a_range) {
+    static const char *const text =
+        COMPUTED(N_TO("16") "\"min\": 1, \"max\": 1}]", "Mod", "8", "\"unsized\": true");
+    assert_largest(text, 28, true);
+    static const char *const stated =
+        COMPUTED(N_TO("16") "\"min\": 1, \"max\": 16}]", "Unknown", "8", "\"dims\": [\"n - m\"]");
+    assert_largest(stated, 60, true);
+}
+
+/* Of a million values some are looked at, the ends among them. */
+TEST(ranges_of_too_many_values_are_sampled) {
+    static const char *const text =
+        COMPUTED(N_TO("1000000") "\"min\": 1, \"max\": 100}]", "Mul", "2", "\"unsized\": true");
+    assert_largest(text, 8000000, false);
 }
