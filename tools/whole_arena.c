@@ -70,6 +70,7 @@ static const char *uncounted(const arenaut_pipeline *p) {
     if (p->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         return "the scratch of some kernels is unknown; --scratch FILE gives it";
     }
+    if (arenaut_pipeline_samples_sizes(p)) return "not all values of the open sizes were looked at";
     for (uint32_t t = 0; program && t < program->n_tensors; t++) {
         if (program->tensors[t].unsized) return "some tensors have no size that could be known";
         if (program->tensors[t].compressed) {

@@ -364,6 +364,10 @@ typedef struct arenaut_stated_places {
  * (program JSON): then no runtime fills anything in. After arenaut_pipeline_read. */
 bool arenaut_pipeline_states_places(const arenaut_pipeline *pipeline);
 
+/* Whether sizes that vary have more values than were looked at: then tensors may be larger than
+ * planned, and a note says so. Of a prepared pipeline; false for a problem. */
+bool arenaut_pipeline_samples_sizes(const arenaut_pipeline *pipeline);
+
 /* Replays such a program over just these places, with the options' kernels, else with those that
  * the program names. REJECTED with a finding; else the errors of arenaut_check_replay. */
 arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *pipeline,

@@ -131,6 +131,10 @@ arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err)
     return ARENAUT_OK;
 }
 
+bool arenaut_pipeline_samples_sizes(const arenaut_pipeline *p) {
+    return p->document.program && p->document.program->store->sampled;
+}
+
 void arn_pipeline_note_sizes(const arenaut_pipeline *p) {
     enum { SHOWN = 5 };
     const arenaut_program *program = p->document.program;
@@ -145,7 +149,7 @@ void arn_pipeline_note_sizes(const arenaut_pipeline *p) {
                  arenaut_program_tensor_name(program, t, store));
         length = strlen(names);
     }
-    if (program->store->sampled) {
+    if (arenaut_pipeline_samples_sizes(p)) {
         arn_pipeline_note(p,
                           "tensors' sizes are known for some values of the open sizes, the largest "
                           "and the smallest among them: for others a tensor may be larger");

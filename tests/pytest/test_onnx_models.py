@@ -1,5 +1,6 @@
 """ONNX models, as the command takes them: what a large file costs, and where our own come from."""
 
+import json
 import re
 import resource
 import shutil
@@ -73,3 +74,11 @@ def test_our_own_models_have_the_bytes_that_the_script_makes(tmp_path):
     assert [path.name for path in shipped] == sorted(path.name for path in tmp_path.iterdir())
     for path in shipped:
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+
+
+def test_a_budget_is_kept_only_if_all_sizes_were_looked_at(large_model):
+    for values, fits, code in (("1..8", True, 0), ("1..2000", None, 1)):
+        done = subprocess.run([COMMAND, "size", "--json", large_model, "--dim", f"batch={values}", "--budget", "1G"],
+                              capture_output=True, text=True, check=False)
+        assert (json.loads(done.stdout)["budget"]["fits"], done.returncode) == (fits, code)
+        assert ("others a tensor may be larger" in done.stderr) == (fits is None)
