@@ -244,10 +244,16 @@ static bool describe_fixed(const arenaut_pipeline *p, arenaut_text *out) {
     return true;
 }
 
+/* Flags may have given the program other ops or another order: of these not all are tried. */
+static const char *scope_of_none(const arenaut_pipeline_options *o) {
+    const bool open = o->reordering.on || o->recomputing.on || o->splitting.on;
+    return open ? "there is no plan for these ops in this order" : "there is no plan";
+}
+
 /* Names a few buffers and how far they are over; the JSON has all of them. */
 void describe_witness(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_witness *witness = &p->plan->witness;
-    text_put(out, "there is no plan");
+    text_put(out, scope_of_none(&p->options));
     if (witness->n_buffers == 0) return;
     text_put(out, ": at ");
     describe_step(p, witness->step, out);

@@ -303,3 +303,27 @@ def test_schedules_of_windows_alone_are_laid_out_beside_annealed_ones(arenaut, a
     assert found["result"]["arena"] <= 10_700
     assert found["order"]["bound"] == 10_096
     assert arenaut("check", planned).returncode == 0
+
+
+def test_no_plan_is_said_of_the_order_alone(arenaut, tmp_path):
+    """The schedules that are laid out do not fit, but one that needs more bytes at once does."""
+    sizes = dict(t0=12, t1=20, t2=12, t3=12, t4=8, t5=20, t7=16, t8=8)
+    ops = [
+        {"name": "CONV_2D", "inputs": ["t0", "t1"], "outputs": ["t2"]},
+        {"name": "CONV_2D", "inputs": ["t0"], "outputs": ["t3"], "in_place": [[0, 0]], "scratch": ["t4"]},
+        {"name": "ADD", "inputs": ["t0", "t2", "t3"], "outputs": ["t5"], "in_place": [[0, 0]]},
+        {"name": "RELU", "inputs": ["t6"], "outputs": ["t7"], "in_place": [[0, 0]], "scratch": ["t8"]},
+    ]
+    program = {"schema": "arenaut.program/1", "inputs": ["t0", "t1"], "outputs": ["t5"], "ops": ops,
+               "tensors": [*({"name": name, "bytes": size} for name, size in sizes.items()),
+                           {"name": "t6", "bytes": 20, "view_of": "t1"}]}
+    words = ["--inplace", "on", "--overlap", "on", "--pool", "a=62"]
+
+    def said(order, *more, exit):
+        path = tmp_path / "x.program.json"
+        path.write_text(json.dumps({**program, "ops": [ops[i] for i in order]}))
+        return arenaut("plan", path, *words, *more, exit=exit).stderr
+
+    said([3, 0, 1, 2], exit=0)
+    assert ": there is no plan: at op" in said([0, 1, 2, 3], exit=1)
+    assert ": there is no plan for these ops in this order: at op" in said([0, 1, 2, 3], "--reorder", "on", exit=1)
