@@ -104,9 +104,23 @@ exit_code prove_bound(const char *path, const arenaut_problem *problem, const ar
     return code;
 }
 
+/* A pool of which `stated` says that no plan that uses the pools thus needs less, and `plan` does;
+ * n_pools: none. */
+static uint32_t smaller_pool(const arenaut_problem *problem, const arenaut_plan *stated,
+                             const arenaut_plan *plan) {
+    uint32_t k = 0;
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        if (arenaut_problem_needs_memory(problem, b) && stated->pool[b] != plan->pool[b]) {
+            return plan->n_pools;
+        }
+    }
+    while (k < plan->n_pools && plan->arena[k] >= stated->lower_bound[k]) k++;
+    return k;
+}
+
 /* Whether `plan` shows that what `stated` says of all plans is false. */
-static bool contradicts(const arenaut_plan *stated, const arenaut_plan *plan,
-                        arenaut_finding *finding) {
+static bool contradicts(const arenaut_problem *problem, const arenaut_plan *stated,
+                        const arenaut_plan *plan, arenaut_finding *finding) {
     char *msg = finding->msg;
     const size_t room = sizeof finding->msg;
     const bool none = stated->quality == ARENAUT_INFEASIBLE;
@@ -125,7 +139,12 @@ static bool contradicts(const arenaut_plan *stated, const arenaut_plan *plan,
                  " bytes, but there is one of %" PRIu64,
                  stated->total_bound, plan->total);
     } else {
-        return false;
+        const uint32_t k = smaller_pool(problem, stated, plan);
+        if (k == plan->n_pools) return false;
+        snprintf(msg, room,
+                 "the plan states that none needs less than %" PRIu64 " bytes in pool %" PRIu32
+                 ", but there is one of %" PRIu64,
+                 stated->lower_bound[k], k, plan->arena[k]);
     }
     return true;
 }
@@ -141,22 +160,32 @@ static exit_code disprove(const char *path, const arenaut_problem *problem,
     *found = false;
     if (st == ARENAUT_NO_MEMORY) return complain_error(path, &err);
     if (st == ARENAUT_OK) st = arenaut_check_plan(problem, plan, NULL, finding, &err);
-    if (st == ARENAUT_OK) *found = contradicts(stated, plan, finding);
+    if (st == ARENAUT_OK) *found = contradicts(problem, stated, plan, finding);
     arenaut_plan_free(plan);
     return interrupted() ? EXIT_INTERRUPT : EXIT_FINE;
 }
 
 bool claims_bound(const arenaut_plan *plan) {
     const arenaut_witness *w = &plan->witness;
-    return plan->quality == ARENAUT_INFEASIBLE ? w->n_buffers == 0 || w->bytes_over == 0
-                                               : plan->total_bound > 0;
+    bool claims = plan->total_bound > 0 || plan->spill_bound > 0;
+    for (uint32_t k = 0; k < plan->n_pools; k++) claims = claims || plan->lower_bound[k] > 0;
+    return plan->quality == ARENAUT_INFEASIBLE ? w->n_buffers == 0 || w->bytes_over == 0 : claims;
+}
+
+/* Whether the bounds of the pools follow from that of the total: if it is reached, no pool can be
+ * smaller. */
+static bool proves_pools(const arenaut_plan *plan) {
+    return plan->quality == ARENAUT_INFEASIBLE || plan->total_bound == plan->total ||
+           (plan->n_pools == 1 && plan->lower_bound[0] <= plan->total_bound);
 }
 
 exit_code check_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
                       bound_proof *proof, bool *ok, arenaut_finding *finding) {
     bool found = false;
     exit_code code = prove_bound(path, problem, plan, 0, proof);
-    if (code == EXIT_FINE && !proof->kind) code = disprove(path, problem, plan, finding, &found);
+    if (code == EXIT_FINE && !(proof->kind && proves_pools(plan))) {
+        code = disprove(path, problem, plan, finding, &found);
+    }
     const bool open = proof->bound == ARENAUT_UNPLACED && !proof->kind && !found;
     if (open) {
         finding->rule = ARENAUT_RULE_WITNESS;

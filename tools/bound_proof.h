@@ -20,11 +20,11 @@ uint64_t bound_to_prove(const arenaut_plan *plan);
 exit_code prove_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
                       uint64_t effort, bound_proof *proof);
 /* Whether a plan says more than its places do, and than its witness shows: that no plan needs less
- * than a bound, or that there is none. */
+ * than a bound, in all or in a pool, or spills less, or that there is none. */
 bool claims_bound(const arenaut_plan *plan);
-/* Whether that holds. Without a proof, a plan that needs less is looked for, with the default
- * effort: where there is one, and where the plan is called infeasible, *ok is false and *finding
- * says why. */
+/* Whether that holds. The bound of the total is proven. Without a proof, or where it does not show
+ * those of the pools, a plan that needs less is looked for, with the default effort: where there is
+ * one, and where the plan is called infeasible, *ok is false and *finding says why. */
 exit_code check_bound(const char *path, const arenaut_problem *problem, const arenaut_plan *plan,
                       bound_proof *proof, bool *ok, arenaut_finding *finding);
 

@@ -108,10 +108,11 @@ static exit_code check_plan_file(const tool_job *job, const arenaut_plan *plan,
                                  const arenaut_problem *own, verdict *v) {
     exit_code code = check_and_replay(job, plan, v);
     if (code != EXIT_FINE || !v->ok || !claims_bound(plan)) return code;
-    v->claims = true;
+    v->claims = bound_to_prove(plan) > 0;
     code = check_bound(v->path, v->problem, plan, &v->claim, &v->ok, &v->finding);
     if (!v->ok && v->finding.rule == ARENAUT_RULE_BOUND && own && !same_problem(own, v->problem)) {
         v->ok = true;
+        v->claim.kind = NULL;
         snprintf(v->claim.text, sizeof v->claim.text, "the plan was made with other flags");
     }
     return code;
@@ -572,7 +573,7 @@ const tool_verb verb_check = {
         "unless --kernels names others. A program (.program.json) is checked with the places that "
         "it "
         "states.\n"
-        "A bound that PLAN states is proven anew, or called unproven.\n"
+        "A bound of the arena that PLAN states is proven anew, or called unproven.\n"
         "A wrong plan prints the first counter-example and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,

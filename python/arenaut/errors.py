@@ -77,7 +77,7 @@ class RejectedError(ArenautError):
 
 
 class NoPlanError(ArenautError):
-    """No plan exists, which is proven.
+    """No plan exists, which is proven: of a model, for its ops in the order planned last.
 
     Attributes
     ----------

@@ -279,7 +279,10 @@ class Model:
         return self._described(options, progress, or_better=False).explain(width)
 
     def check(self, **options: typed.Unpack[typed.ModelOptions]) -> None:
-        """Holds the plan in the file against the model.
+        """Holds the plan in the file against the model, and that of a plan's file against its problem.
+
+        A bound that a plan's file states, or that there is no plan, is not proven anew; the command's
+        `check` does so.
 
         Parameters
         ----------

@@ -220,17 +220,18 @@ static bool is_some_memory(const arenaut_document *document, uint64_t bytes) {
     return false;
 }
 
-/* Whether the stated arenas may be memories that hold the measured plan. Tokens, of which each is
- * aligned by itself, may be smaller. */
+/* Whether the stated arenas may be memories that hold the measured plan, and no stated bound is
+ * above them. Tokens, of which each is aligned by itself, may be smaller. */
 static bool may_be_memories(const stated *s, const arenaut_document *document, bool tokens) {
     const arenaut_plan *plan = document->plan;
     uint64_t sum = 0;
     for (uint32_t k = 0; k < plan->n_pools; k++) {
         if (s->arena[k] != plan->arena[k] && !is_some_memory(document, s->arena[k])) return false;
         if (!tokens && s->arena[k] < plan->arena[k]) return false;
+        if (plan->lower_bound[k] > s->arena[k]) return false;
         if (!arn_add(sum, s->arena[k], &sum)) return false;
     }
-    return s->total == sum && (tokens || s->spill >= plan->spill);
+    return s->total == sum && plan->total_bound <= sum && (tokens || s->spill >= plan->spill);
 }
 
 /* Arenas of a model whose file states its memories are those memories, which may be larger

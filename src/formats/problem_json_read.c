@@ -52,6 +52,8 @@ static void read_methods(reader *r) {
 enum { POOL_KEYS(ARN_KEY_ENUM) P_KEYS, P_PROBLEM_KEYS = P_ARENA };
 static const char *const pool_keys[] = {POOL_KEYS(ARN_KEY_TEXT)};
 
+static const char *quality_word(uint32_t k) { return arenaut_quality_name((arenaut_quality)k); }
+
 static void read_pool(reader *r, uint32_t object, uint32_t id) {
     uint32_t v[P_KEYS] = {0};
     arn_json_members(r->json, object, pool_keys, r->plan ? P_KEYS : P_PROBLEM_KEYS, v);
@@ -70,6 +72,7 @@ static void read_pool(reader *r, uint32_t object, uint32_t id) {
     if (!r->plan || !fine(r)) return;
     r->plan->arena[id] = arn_json_size(r->json, v[P_ARENA], ARENAUT_UNPLACED);
     r->plan->lower_bound[id] = arn_json_size(r->json, v[P_LOWER_BOUND], 0);
+    arn_json_word(r->json, v[P_STATUS], quality_word, 3, ARENAUT_FEASIBLE);
 }
 
 static void read_pools(reader *r) {

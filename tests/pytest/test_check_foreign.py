@@ -163,6 +163,47 @@ def test_a_bound_above_another_plan_is_wrong(arenaut, tmp_path):
         assert "wrong (bound): the plan states that none needs less than 26 bytes, but there is one of 10\n" in said
 
 
+def test_bounds_of_single_pools_and_of_the_spill_are_looked_at(arenaut, tmp_path):
+    """Also where nothing is said of the total."""
+    def said(change, **options):
+        def alone(document):
+            del document["result"]["lower_bound"]
+            document["result"]["status"] = "feasible"
+            change(document)
+        return arenaut("check", restated(arenaut, tmp_path, alone, "--planner", "naive"), **options)
+
+    wrong = said(lambda document: document["pools"][0].update(lower_bound=26), exit=1).stdout
+    assert "wrong (bound): the plan states that none needs less than 26 bytes in pool 0, but there is one of 10\n" in wrong
+    assert "proven" not in said(lambda document: document["pools"][0].update(lower_bound=9)).stdout
+    assert "expected one of optimal" in said(lambda document: document["pools"][0].update(status="optimum"), exit=3).stderr
+
+    # The second pool of an optimal first one; and a spill that need not be.
+    buffers = [{**BARE, "allowed_pools": [k], "pool": k, "offset": offset, "first": t, "end": t + 1}
+               for k, offset, t in ((0, 0, 0), (1, 0, 0), (1, 10, 1))]
+    for b in buffers:
+        b.pop("name", None)
+    pools = [{"name": "a", "lower_bound": 10}, {"name": "b", "lower_bound": 20}]
+    path = tmp_path / "two.plan.json"
+    document = {"schema": "arenaut.plan/1", "pools": pools, "buffers": buffers,
+                "result": {"status": "feasible", "lower_bound": 20}}
+    path.write_text(json.dumps(document))
+    assert "none needs less than 20 bytes in pool 1, but there is one of 10\n" in arenaut("check", path, exit=1).stdout
+    for b in buffers:
+        del b["allowed_pools"]
+    document["result"] = {"status": "feasible", "spill_bound": 20}
+    path.write_text(json.dumps(document))
+    assert "none spills less than 20 byte-uses, but there is one with 0\n" in arenaut("check", path, exit=1).stdout
+
+
+def test_a_bound_above_the_arena_is_wrong_beside_memories_too(arenaut, tmp_path):
+    model, path = DATA / "pte" / "kv_decoder.pte", tmp_path / "kv.plan.json"
+    document = json.loads(arenaut("plan", model, "--json").stdout)
+    document["result"]["lower_bound"] += 1
+    path.write_text(json.dumps(document))
+    for arguments in ([path], [model, path]):
+        assert "wrong (bound): the lower bound is stated as" in arenaut("check", *arguments, exit=1).stdout
+
+
 def test_a_bound_is_of_the_flags_that_the_plan_was_made_with(arenaut, tmp_path):
     """With more rights other plans need less, which makes a right plan no wrong one."""
     model, path = DATA / "mobilenet_v1_025_96_int8.tflite", tmp_path / "plain.plan.json"
