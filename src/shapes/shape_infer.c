@@ -47,6 +47,7 @@ static void meet(arn_shapes *s, arn_shape *into, const arn_shape *other) {
     for (uint32_t i = 0; i < into->rank; i++) {
         const int64_t a = into->dims[i], b = other->dims[i];
         dims[i] = a == ARN_SHAPE_ANY || b == ARN_SHAPE_ANY ? ARN_SHAPE_ANY : a > b ? a : b;
+        into->at_most = into->at_most || other->at_most || a != b;
     }
     into->dims = dims;
     const bool both = into->values && other->values && into->n_values == other->n_values;
@@ -57,9 +58,15 @@ static void meet(arn_shapes *s, arn_shape *into, const arn_shape *other) {
     into->values = values;
 }
 
+static void mark_at_most(const arn_shapes *s, uint32_t output, bool at_most) {
+    const uint32_t t = s->op->outputs[output];
+    if (t != ARENAUT_NONE) s->of[t].at_most = s->of[t].at_most || at_most;
+}
+
 static void give(arn_shapes *s, uint32_t output, const arn_shape *shape) {
     arn_shape_set_like(s, output, shape->dtype, shape);
     arn_shape_copy_values(s, output, shape);
+    mark_at_most(s, output, shape->at_most);
 }
 
 /* False where calls are nested too deeply, or have multiplied into too much work: then nothing
@@ -99,8 +106,9 @@ static void visit_if(arn_shapes *s) {
 
 /* Whether a turn returns the sizes that it was given. Sizes that differ become unknown. */
 static bool settle(arn_shapes *s, arn_shape *carried, const arn_shape *back) {
-    bool same = true;
+    bool same = carried->at_most || !back->at_most;
     carried->values = NULL;
+    carried->at_most = carried->at_most || back->at_most;
     if (!carried->ranked) return true;
     if (!back->ranked || back->rank != carried->rank) {
         carried->ranked = false;
@@ -129,6 +137,7 @@ static void set_loop_inputs(arn_shapes *s, const arn_shape *carried, bool scans)
         const uint32_t scanned = i - op->target;
         *to = s->stated[body->inputs[i]];
         if (from->dtype != ARENAUT_DTYPE_OTHER) to->dtype = from->dtype;
+        to->at_most = from->at_most;
         if (!from->ranked) continue;
         uint32_t axis = 0;
         int64_t *dims = arn_shape_new_dims(s, from->rank);
@@ -160,6 +169,19 @@ static int64_t turns_of(const arn_shapes *s, bool scans) {
     const int64_t at = axis < 0 ? axis + (int64_t)scanned->rank : axis;
     return scanned->ranked && at >= 0 && at < (int64_t)scanned->rank ? scanned->dims[at]
                                                                      : ARN_SHAPE_ANY;
+}
+
+static bool is_true(const arn_shape *x) {
+    return x->values && x->n_values == 1 && x->values[0] == 1;
+}
+
+/* Whether the loop may end before its last turn: readers put conditions behind all else. */
+static bool may_end_early(const arn_shapes *s, bool scans) {
+    const arenaut_op *op = s->op;
+    const uint32_t condition = op->target + 1;
+    if (scans) return false;
+    return (arn_shape_has_input(s, condition) && !is_true(arn_shape_input(s, condition))) ||
+           !is_true(result_of(s, op->calls[0], s->program->methods[op->calls[0]].n_outputs - 1));
 }
 
 /* A collected value gets one more axis, with one element for each turn. */
@@ -219,6 +241,7 @@ static void visit_loop(arn_shapes *s) {
             const uint32_t k = i - op->target;
             give_collected(s, i, result_of(s, op->calls[0], i), turns_of(s, scans),
                            scans && k < axes->n_numbers ? axes->numbers[k] : 0);
+            mark_at_most(s, i, result_of(s, op->calls[0], i)->at_most || may_end_early(s, scans));
         }
     }
 }
@@ -242,6 +265,9 @@ static void visit_op(arn_shapes *s, const arenaut_op *op) {
     }
     const arn_shape_function function = op->name ? shape_function_of(op->name) : NULL;
     if (function) function(s);
+    bool at_most = false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) at_most = at_most || arn_shape_input(s, i)->at_most;
+    for (uint32_t i = 0; i < op->n_outputs; i++) mark_at_most(s, i, at_most);
 }
 
 void arn_shape_visit(arn_shapes *s, uint32_t method) {

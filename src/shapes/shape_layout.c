@@ -246,6 +246,7 @@ static int64_t part_size(const arn_shapes *s, arn_shape_numbers sizes, bool stat
     if (stated) return part < sizes.n ? sizes.at[part] : ARN_SHAPE_ANY;
     if (whole == ARN_SHAPE_ANY) return ARN_SHAPE_ANY;
     const int64_t each = (whole + n - 1) / n, before = each * part;
+    if (arn_shape_input(s, 0)->at_most) return each;
     return before + each <= whole ? each : before < whole ? whole - before : 0;
 }
 
@@ -330,11 +331,16 @@ static bool lengths_agree(const slicing *c) {
     return c->starts.n == c->n && c->ends.n == c->n && steps_agree;
 }
 
-/* The range taken along the i-th sliced axis; false if that is unknown. */
-static bool range_of(const slicing *c, uint32_t i, int64_t size, range *out) {
+/* The range taken along the i-th sliced axis; false if that is unknown. From an element counted
+ * from the end to one counted from the front there are the fewer, the larger the size is. */
+static bool range_of(const slicing *c, uint32_t i, const arn_shape *x, int64_t size, range *out) {
     if (!c->bounds_known || !c->steps_known) return false;
-    return slice_range(size, c->starts.at[i], c->ends.at[i], c->has_steps ? c->steps.at[i] : 1,
-                       out);
+    const int64_t step = c->has_steps ? c->steps.at[i] : 1;
+    const int64_t low = step > 0 ? c->starts.at[i] : c->ends.at[i];
+    const int64_t high = step > 0 ? c->ends.at[i] : c->starts.at[i];
+    if (x->at_most && size != ARN_SHAPE_ANY && low < 0 && low >= -size && high >= 0 && high < size)
+        return false;
+    return slice_range(size, c->starts.at[i], c->ends.at[i], step, out);
 }
 
 /* Along each axis the slice begins so many elements later and takes every step-th. False where
@@ -370,7 +376,7 @@ ARN_SHAPE_FUNCTION(slice) {
         uint32_t axis;
         range r;
         if (!arn_shape_axis(s, c.has_axes ? c.axes.at[i] : (int64_t)i, x->rank, &axis)) return;
-        const bool known = range_of(&c, i, dims[axis], &r);
+        const bool known = range_of(&c, i, x, dims[axis], &r);
         dims[axis] = known ? r.count : ARN_SHAPE_ANY;
         all_known = all_known && known;
         if (x->values && known && !move_along(r, &first, &stride[axis])) return;

@@ -22,14 +22,15 @@ ARN_SHAPE_FUNCTION(shape) {
     const int64_t length = end - start;
     arn_shape_set(s, 0, ARENAUT_DTYPE_INT64, 1, &length);
     int64_t *values = arn_shape_new_values(s, 0);
-    if (values && length) memcpy(values, x->dims + start, (size_t)length * sizeof *values);
+    if (values && length && !x->at_most)
+        memcpy(values, x->dims + start, (size_t)length * sizeof *values);
 }
 
 ARN_SHAPE_FUNCTION(size) {
     const arn_shape *x = arn_shape_input(s, 0);
     arn_shape_set(s, 0, ARENAUT_DTYPE_INT64, 0, NULL);
     int64_t *values = x->ranked ? arn_shape_new_values(s, 0) : NULL;
-    if (values) values[0] = arn_shape_product(x->dims, 0, x->rank);
+    if (values && !x->at_most) values[0] = arn_shape_product(x->dims, 0, x->rank);
 }
 
 /* The attribute has the type and the one value; without it, zeros. */

@@ -21,7 +21,8 @@ enum {
 };
 
 typedef struct arn_shape {
-    bool ranked; /* false: nothing is known but perhaps the type */
+    bool ranked;  /* false: nothing is known but perhaps the type */
+    bool at_most; /* only a run shows how much smaller the sizes are: nothing is computed of them */
     uint32_t rank;
     int64_t *dims;       /* ARN_SHAPE_ANY where unknown */
     arenaut_dtype dtype; /* OTHER: unknown */

@@ -158,7 +158,7 @@ TEST(storage_tokens_are_for_sizes_that_are_known) {
     "]}, {\"name\": \"r\", \"dtype\": \"int64\", \"unsized\": true}, {\"name\": \"c\", "          \
     "\"dtype\": "                                                                                 \
     "\"float32\", " stated                                                                        \
-    "}, {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [1]}, {\"name\": \"z\", \"dtype\": "   \
+    "}, {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [1]}, {\"name\": \"z\", \"dtype\": "  \
     "\"int8\", \"dims\": [\"m\"]}], \"inputs\": [\"x\", \"z\"], \"outputs\": [\"y\"], \"ops\": [" \
     "{\"name\": \"Shape\", \"inputs\": [\"x\"], \"outputs\": [\"s\"]}, "                          \
     "{\"name\": \"" op                                                                            \
@@ -192,4 +192,39 @@ TEST(ranges_of_too_many_values_are_sampled) {
     static const char *const text =
         COMPUTED(N_TO("1000000") "\"min\": 1, \"max\": 100}]", "Mul", "2", "\"unsized\": true");
     assert_largest(text, 8000000, false);
+}
+
+/* Branches that return 8 elements and so many, and zeros for the rest of 128. */
+#define BRANCHES(other)                                                                           \
+    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"onnx\", \"tensors\": [{\"name\": \"c\", " \
+    "\"dtype\": \"bool\", \"dims\": []}, {\"name\": \"a\", \"dtype\": \"int8\", \"unsized\": "    \
+    "true}, {\"name\": \"b\", \"dtype\": \"int8\", \"unsized\": true}, {\"name\": \"s\", "        \
+    "\"dtype\": \"int64\", \"unsized\": true}, {\"name\": \"z\", \"dtype\": \"float32\", "        \
+    "\"unsized\": true}, {\"name\": \"r\", \"dtype\": \"int64\", \"unsized\": true}, "            \
+    "{\"name\": \"k\", \"class\": \"constant\", \"dtype\": \"int64\", \"dims\": [1], "            \
+    "\"values\": [128]}, {\"name\": \"few\", \"dtype\": \"int8\", \"dims\": [8]}, "               \
+    "{\"name\": \"more\", \"dtype\": \"int8\", \"dims\": [" other                                 \
+    "]}], \"methods\": [{\"name\": \"main\", \"inputs\": [\"c\"], \"outputs\": [\"z\"], "         \
+    "\"ops\": [{\"name\": \"If\", \"kind\": \"if\", \"calls\": [\"then\", \"else\"], "            \
+    "\"inputs\": [\"c\"], \"outputs\": [\"a\"]}, {\"name\": \"Relu\", \"inputs\": [\"a\"], "      \
+    "\"outputs\": [\"b\"]}, {\"name\": \"Shape\", \"inputs\": [\"b\"], \"outputs\": [\"s\"]}, "   \
+    "{\"name\": \"Sub\", \"inputs\": [\"k\", \"s\"], \"outputs\": [\"r\"]}, {\"name\": "          \
+    "\"ConstantOfShape\", \"inputs\": [\"r\"], \"outputs\": [\"z\"]}]}, {\"name\": \"then\", "    \
+    "\"outputs\": [\"few\"], \"ops\": [{\"name\": \"Mine\", \"inputs\": [], \"outputs\": "        \
+    "[\"few\"]}]}, {\"name\": \"else\", \"outputs\": [\"more\"], \"ops\": [{\"name\": "           \
+    "\"Mine\", \"inputs\": [], \"outputs\": [\"more\"]}]}]}"
+
+/* Where branches meet in the larger size, 128 less that size is no bound. */
+TEST(no_size_is_computed_of_one_that_only_a_run_shows) {
+    static const char *const texts[] = {BRANCHES("8"), BRANCHES("100")};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        lowered l;
+        arenaut_error err = {0};
+        assert_ok(lower(texts[i], 0, arenaut_target_find("onnxruntime"), &l, &err), err);
+        const arenaut_tensor *t = l.document.program->tensors;
+        assert_int_equal(t[2].bytes, i ? 100 : 8);
+        assert_int_equal(t[4].unsized, i);
+        assert_int_equal(t[4].bytes, i ? 0 : 480);
+        free_lowered(&l);
+    }
 }
