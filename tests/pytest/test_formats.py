@@ -191,3 +191,26 @@ def test_the_examples_of_the_documentation_can_be_planned(arenaut, tmp_path):
     rows = re.search(r"\n    (id,lower.*?)\n\n", text, re.DOTALL)[1].replace("    ", "")
     (tmp_path / "x.csv").write_text(rows)
     arenaut("plan", tmp_path / "x.csv")
+
+
+# Of the run that made a plan, or of its model: a plan's file is described without them.
+REPORTS = {"version", "input", "baseline", "peak", "memories", "runtime", "order", "recompute", "split", "baseline_plan",
+           "tensor_arena", "tail", "budget"}
+
+
+@pytest.mark.parametrize("model, flags", [
+    ("json/everything.problem.json", []),
+    ("fragmented.csv", []),
+    ("pte/kv_decoder.pte", ["--reorder", "on", "--inplace", "on", "--overlap", "on"]),
+    ("inception_int8.tflite", ["--split", "on"]),
+    ("pt2/windows_core.pt2", ["--recompute", "on", "--passes", "slices", "--reorder", "on"]),
+    ("mobilenet_v1_025_96_int8.tflite", ["--pool", "dtcm=40K", "--pool", "sram=256K", "--preserve-inputs"]),
+])
+def test_a_plan_file_comes_back_member_by_member(arenaut, arenaut_json, tmp_path, model, flags):
+    path = tmp_path / "a.plan.json"
+    path.write_text(arenaut("plan", DATA / model, *flags, "--json").stdout)
+    before, after = json.loads(path.read_text()), json.loads(arenaut("export", path, "--as", "json").stdout)
+    for document in (before, after):
+        document["result"].pop("seconds")
+    left = set(before) - REPORTS
+    assert {key: after.get(key) for key in left} == {key: before[key] for key in left}
