@@ -27,13 +27,15 @@ typedef struct arn_life_tree {
     arn_life_node *node; /* node k is above 2k and 2k + 1 */
 } arn_life_tree;
 
-/* For all groups of a timeline. False if there is no memory. */
+/* For all groups of a timeline. The arrays hold them in the orders of first sections and of ends,
+ * and are used up. False if there is no memory. O(n log n). */
 bool arn_life_tree_make(arn_life_tree *tree, uint32_t n, const arn_timeline *timeline,
-                        arn_region *region);
+                        uint32_t *by_first, uint32_t *by_end, arn_region *region);
 
 /* Puts the `n` groups of `order` in, and no others. O(groups). */
 void arn_life_tree_fill(arn_life_tree *tree, const uint32_t *order, uint32_t n);
-void arn_life_tree_remove(arn_life_tree *tree, uint32_t group);
+/* The one at that place of `life`. */
+void arn_life_tree_remove(arn_life_tree *tree, uint32_t at);
 
 /* The least rank of a group that lives within [first, end); ARENAUT_NONE: there is none. Adds to
  * *looked how many nodes and groups were looked at. */

@@ -59,8 +59,10 @@ typedef struct heap_entry {
 
 /* A group in the order at hand, with all that is asked for while it is placed. */
 typedef struct item {
-    uint64_t extent, align;
+    uint64_t extent;
     uint32_t group, first, end;
+    uint32_t slot, at; /* in the start list, and in the tree */
+    uint8_t align;     /* its logarithm */
 } item;
 
 struct arn_skyline {
@@ -103,7 +105,8 @@ static void sort_by_end(const arn_skyline *s, uint32_t *count, uint32_t *order) 
     for (uint32_t i = n; i-- > 0;) order[--count[end[i]]] = i;
 }
 
-/* And then by the first section. */
+/* And then by the first section. Leaves the groups in that order in `rank`, and in that of their
+ * ends in `next`. */
 static bool starts_make(arn_skyline *s, arn_region *region) {
     start_list *list = &s->starts;
     const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
@@ -126,6 +129,7 @@ static bool starts_make(arn_skyline *s, arn_region *region) {
         const uint32_t i = list->next[k], slot = list->begin[s->timeline->first[i] + 1]++;
         list->slot[i] = slot;
         list->end[slot] = s->timeline->end[i];
+        list->rank[slot] = i;
     }
     return true;
 }
@@ -144,9 +148,11 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
     s->unused = arn_region_allocate(region, most, sizeof *s->unused);
     s->item = arn_region_allocate(region, groups->n, sizeof *s->item);
     if (!s->plateaus || !s->heap || !s->unused || !s->item) return NULL;
+    if (!starts_make(s, region)) return NULL;
     const bool made = s->in_rows ? rows_make(s, region)
-                                 : arn_life_tree_make(&s->tree, groups->n, timeline, region);
-    return made && starts_make(s, region) ? s : NULL;
+                                 : arn_life_tree_make(&s->tree, groups->n, timeline, s->starts.rank,
+                                                      s->starts.next, region);
+    return made ? s : NULL;
 }
 
 /* ---- the least rank of a group within a plateau, by rows of bits ---- */
@@ -207,7 +213,7 @@ static void rank_starts(arn_skyline *s, uint32_t n) {
     start_list *list = &s->starts;
     const uint32_t n_slots = s->groups->n, sections = s->timeline->n_sections;
     for (uint32_t k = 0; k < n_slots; k++) list->rank[k] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < n; i++) list->rank[list->slot[s->item[i].group]] = i;
+    for (uint32_t i = 0; i < n; i++) list->rank[s->item[i].slot] = i;
     list->next[n_slots] = n_slots;
     for (uint32_t k = n_slots; k-- > 0;)
         list->next[k] = list->rank[k] == ARENAUT_NONE ? list->next[k + 1] : k;
@@ -217,8 +223,7 @@ static void rank_starts(arn_skyline *s, uint32_t n) {
         list->earliest[k] = better(list->earliest[2 * k], list->earliest[2 * k + 1]);
 }
 
-static void remove_start(start_list *list, uint32_t group, uint32_t section) {
-    const uint32_t slot = list->slot[group];
+static void remove_start(start_list *list, uint32_t slot, uint32_t section) {
     uint32_t node = list->n_leaves + section;
     list->next[slot] = slot + 1;
     list->earliest[node] = earliest_end(list, section);
@@ -229,14 +234,15 @@ static void remove_start(start_list *list, uint32_t group, uint32_t section) {
     }
 }
 
-/* Whether any group lives within [first, end). */
+/* Whether any group lives within [first, end). Of two nodes, the one that is no border counts as
+ * empty: that takes less than to foretell which. */
 static bool has_within(const start_list *list, uint32_t first, uint32_t end) {
-    uint32_t low = first + list->n_leaves, high = end + list->n_leaves;
-    for (; low < high; low /= 2, high /= 2) {
-        if (low & 1 && list->earliest[low++] <= end) return true;
-        if (high & 1 && list->earliest[--high] <= end) return true;
+    uint32_t low = first + list->n_leaves, high = end + list->n_leaves, earliest = ARENAUT_NONE;
+    for (; low < high && earliest > end; low = (low + 1) / 2, high /= 2) {
+        earliest = better(earliest, list->earliest[low] | ((low & 1) - 1));
+        earliest = better(earliest, list->earliest[high - 1] | ((high & 1) - 1));
     }
-    return false;
+    return earliest <= end;
 }
 
 /* As best_in_rows, by a walk over the groups that start there. */
@@ -257,8 +263,13 @@ static void rank_all(arn_skyline *s, const uint32_t *order, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t i = order[k];
         const arn_group *group = &s->groups->group[i];
-        s->item[k] =
-            (item){group->extent, group->align, i, s->timeline->first[i], s->timeline->end[i]};
+        s->item[k] = (item){group->extent,
+                            i,
+                            s->timeline->first[i],
+                            s->timeline->end[i],
+                            s->starts.slot[i],
+                            s->in_rows ? 0 : s->tree.at[i],
+                            (uint8_t)arn_lowest_bit(group->align)};
     }
     if (s->in_rows) rank_rows(s, n);
     else arn_life_tree_fill(&s->tree, order, n);
@@ -276,9 +287,9 @@ static uint32_t best_on(arn_skyline *s, const plateau *p) {
 }
 
 static void take_out(arn_skyline *s, const item *placed, uint32_t rank) {
-    remove_start(&s->starts, placed->group, placed->first);
+    remove_start(&s->starts, placed->slot, placed->first);
     if (s->in_rows) s->rows.left[rank / 64] &= ~(UINT64_C(1) << rank % 64);
-    else arn_life_tree_remove(&s->tree, placed->group);
+    else arn_life_tree_remove(&s->tree, placed->at);
 }
 
 /* ---- the heap of plateaus ---- */
@@ -434,7 +445,8 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
             continue;
         }
         const item *next = &s->item[rank];
-        const uint64_t at = arn_aligned(p->height, next->align), end = at + next->extent;
+        const uint64_t at = arn_aligned(p->height, UINT64_C(1) << next->align),
+                       end = at + next->extent;
         offset[next->group] = at;
         if (end > limit) break;
         *top = arn_max_u64(*top, end);
