@@ -149,6 +149,7 @@ static bool counts_make(sweep *s, counts *c, uint32_t n) {
 static void sort_by_address(const sweep *s, uint32_t *buffers, uint32_t n, uint64_t *key,
                             uint32_t *work) {
     arn_sort_by_key(buffers, n, key, work);
+    if (s->problem->n_pools == 1) return;
     for (uint32_t i = 0; i < n; i++) key[buffers[i]] = s->plan->pool[buffers[i]];
     arn_sort_by_key(buffers, n, key, work);
 }

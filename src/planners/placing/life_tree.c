@@ -23,7 +23,7 @@ static void halve(const uint32_t *halved, uint32_t begin, uint32_t middle, uint3
                   const uint32_t *other, uint32_t *to, bool *is_upper) {
     uint32_t low = begin, high = middle;
     for (uint32_t k = begin; k < end; k++) is_upper[halved[k]] = k >= middle;
-    for (uint32_t k = begin; k < end; k++) { /* without a branch that could not be foretold */
+    for (uint32_t k = begin; k < end; k++) { /* no branch, which would be mispredicted */
         const uint32_t upper = is_upper[other[k]];
         to[upper ? high : low] = other[k];
         high += upper;
@@ -136,8 +136,8 @@ static bool may_hold(const arn_life_node *x, uint32_t first, uint32_t end, uint3
     return (x->best.rank < than) & (x->last_first >= first) & (x->least_end <= end);
 }
 
-/* Depth first, from the more promising of two children on. Which of them are worth a look is worked
- * out without branches, since nobody could foretell them. */
+/* Depth first, from the more promising of two children on. Comparisons are summed rather than
+ * branched on: the branches would mostly be mispredicted. */
 uint32_t arn_life_tree_best(const arn_life_tree *tree, uint32_t first, uint32_t end,
                             uint64_t *looked) {
     const uint32_t leaves = UINT32_C(1) << tree->depth;

@@ -234,8 +234,8 @@ static void remove_start(start_list *list, uint32_t slot, uint32_t section) {
     }
 }
 
-/* Whether any group lives within [first, end). Of two nodes, the one that is no border counts as
- * empty: that takes less than to foretell which. */
+/* Whether any group lives within [first, end). A node that is no border counts as empty: a branch
+ * would be mispredicted. */
 static bool has_within(const start_list *list, uint32_t first, uint32_t end) {
     uint32_t low = first + list->n_leaves, high = end + list->n_leaves, earliest = ARENAUT_NONE;
     for (; low < high && earliest > end; low = (low + 1) / 2, high /= 2) {
