@@ -50,6 +50,9 @@ static void put_arena(explain *e) {
     if (r->plan->total < e->needed && r->problem->n_separations) {
         arn_putf(&e->out, "%s below the peak, as results overlap operands\n",
                  arn_report_commas(e->needed - r->plan->total).text);
+    } else if (r->plan->total < e->needed) {
+        arn_putf(&e->out, "%s below the peak, as values share memory in the file's plan\n",
+                 arn_report_commas(e->needed - r->plan->total).text);
     } else if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
     else
         arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_report_commas(waste).text,

@@ -187,6 +187,7 @@ static arenaut_status run_trial(arn_search *s, arn_budget *budget,
     if (st == ARENAUT_OK && arn_budget_goes_on(budget)) {
         trial->options.plan.effort = trial_effort(s->pipeline, how);
         st = arn_pipeline_make_plan(trial, err);
+        if (st == ARENAUT_REFUSED) st = ARENAUT_NO_PLAN; /* perhaps: none was found */
         if (st == ARENAUT_OK) st = find_reserved(trial, reserved, err);
         if (st == ARENAUT_OK) st = take_asked(s, trial, err);
     }

@@ -160,6 +160,11 @@ def test_remedies_are_as_planned_with_them(name, arenaut_json):
     assert len(anew) == (name == "foreign_plan_float")
 
 
+def test_values_that_share_memory_in_another_tools_plan_are_no_peak(arenaut):
+    text = arenaut("explain", DATA / "custom_op_planned.tflite").stdout
+    assert "4,096 bytes: 5,136 below the peak, as values share memory in the file's plan" in text
+
+
 @pytest.mark.parametrize("path", OWN)
 def test_a_flag_still_asks_for_a_new_plan(path, arenaut, arenaut_json, tmp_path):
     out = planned(arenaut, path, ["--overlap", "on"], tmp_path)

@@ -480,3 +480,10 @@ def test_that_no_tiles_help_is_said(name):
     done = subprocess.run([COMMAND, "size", DATA / name, "--split", "on"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "nothing is split: none of the tiles that were tried lowers the peak of live bytes" in done.stderr
+
+
+def test_a_choice_of_tiles_for_which_no_plan_is_found_ends_no_search(arenaut):
+    """It was an error of the whole, although another choice fits."""
+    done = arenaut("plan", DATA / "inception_int8.tflite", "--overlap", "on", "--split", "on",
+                   "--capacity", "20K", "--effort", 20000)
+    assert " ok: " in done.stdout
