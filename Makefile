@@ -92,13 +92,13 @@ demo: tools-build
 # project, of the wheel, and build/): ccache compiles it once, where all of them call the compiler by one name. What the
 # tests in Python want is downloaded while form, lint and unit tests use the processors; the sanitized unit tests run beside
 # those in Python, which leave processors idle where they wait for browsers, installers and clusters. Of what repeats, a
-# quarter is tried (tests/support/drawn.h, tests/models/drawn.py), and a sixteenth under sanitizers, where a case takes
+# quarter is tried (tests/support/drawn.h, tests/models/drawn.py), and a thirty-second under sanitizers, where a case takes
 # longest and the release has tried that quarter: each part alone tries all, and so does the night.
 test: export ARENAUT_ONE_OF = 4
 test: export CC = gcc
 test: tools-test
 	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) format-check lint test-release
-	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized ARENAUT_ONE_OF=16" \
+	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized ARENAUT_ONE_OF=32" \
 	  $(MAKE) test-python CMAKE_FLAGS="$(COMPILED_ONCE) $(QUIETLY) $(CMAKE_FLAGS)"
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
 

@@ -2,6 +2,7 @@
 into clean environments of two Pythons, one with numpy and one without; tests/python runs there."""
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -87,12 +88,23 @@ def test_nothing_to_debug_with_is_in_it(wheel, tmp_path):
         assert ".text" in listed and ".debug_info" not in listed and ".symtab" not in listed, name
 
 
+def copy_of_the_checkout(folder):
+    """What git does not ignore, and something built: to pack the checkout itself, all of build/ is walked."""
+    for name in run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    (folder / "build").mkdir()
+    (folder / "build" / "left.c").write_bytes(random.Random(0).randbytes(4_000_000))
+    return folder
+
+
 def test_the_source_package_holds_what_building_needs(wheel, tmp_path):
-    run(TOOLS / "python", "-m", "build", "--no-isolation", "--sdist", "-o", tmp_path, ROOT)
+    run(TOOLS / "python", "-m", "build", "--no-isolation", "--sdist", "-o", tmp_path, copy_of_the_checkout(tmp_path / "checkout"))
     [packed] = tmp_path.glob("*.tar.gz")
     assert packed.stat().st_size < 3_000_000  # what lies about in the checkout is not part of it
     shutil.unpack_archive(packed, tmp_path)
-    [tree] = [path for path in tmp_path.iterdir() if path.is_dir()]
+    [tree] = [path for path in tmp_path.glob("arenaut-*") if path.is_dir()]
     wanted = ["CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "PKG-INFO"]
     for folder in "cmake", "explorer/dist", "include", "preload", "python", "src", "tools":
         wanted += [str(path) for path in run("git", "ls-files", folder, cwd=ROOT).splitlines()]
