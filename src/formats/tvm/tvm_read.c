@@ -15,9 +15,11 @@
 typedef struct reader {
     arn_tvm_graph graph;
     arenaut_program *program;
-    uint64_t *bytes; /* per entry */
-    uint64_t *block; /* per storage id: its size, then where it begins */
-    uint32_t *op;    /* per node that is no argument: its op */
+    uint64_t *bytes;    /* per entry */
+    uint64_t *block;    /* per storage id: its size, then where it begins */
+    uint32_t *op;       /* per node that is no argument: its op */
+    bool *taken_over;   /* per storage id that is not planned: several values have it in turn */
+    uint32_t last_turn; /* the last op so far on such an id; ARENAUT_NONE: none */
     int64_t *dims;
     uint32_t *ids; /* arguments of one node */
     uint32_t dim_capacity, id_capacity;
@@ -263,12 +265,46 @@ static uint32_t read_references(reader *r, uint32_t list, uint32_t limit) {
     return n;
 }
 
-/* Control dependences of a node: numbers of ops. */
-static uint32_t *read_control(reader *r, uint32_t node, uint32_t *n) {
+/* Values in memory that is not planned share it by their ids alone: an op's result may take over
+ * that of an argument. */
+static void find_taken_over(reader *r) {
+    const arn_tvm_graph *g = &r->graph;
+    bool *has_value = allocate(r, g->n_ids, sizeof *has_value);
+    r->taken_over = allocate(r, g->n_ids, sizeof *r->taken_over);
+    for (uint32_t k = 0; k < g->n_ids && fine(r); k++) has_value[k] = r->taken_over[k] = false;
+    for (uint32_t i = 0; i < g->n_nodes && fine(r); i++) {
+        for (uint32_t e = g->row[i]; e < g->row[i + 1] && !arn_tvm_is_view(g, i); e++) {
+            if (!g->kept[e] || g->id[e] == ARN_TVM_NO_ID) continue;
+            r->taken_over[g->id[e]] = has_value[g->id[e]];
+            has_value[g->id[e]] = true;
+        }
+    }
+}
+
+static bool is_taken_over(const reader *r, uint32_t e) {
+    return r->graph.id[e] != ARN_TVM_NO_ID && r->taken_over[r->graph.id[e]];
+}
+
+/* Whether an op, whose operands are in r->ids, reads or writes memory that values have in turn:
+ * such ops keep their sequence. */
+static bool has_turn(const reader *r, uint32_t node, uint32_t n_inputs) {
+    bool any = false;
+    for (uint32_t k = 0; k < n_inputs; k++) any = any || is_taken_over(r, r->ids[k]);
+    for (uint32_t e = r->graph.row[node]; e < r->graph.row[node + 1]; e++) {
+        any = any || is_taken_over(r, e);
+    }
+    return any;
+}
+
+/* Control dependences of a node: numbers of ops; `first` is one, or NONE. */
+static uint32_t *read_control(reader *r, uint32_t node, uint32_t first, uint32_t *n) {
     const uint32_t list = arn_json_get(text_of(r), r->graph.node[node], "control_deps");
+    const size_t stated = list == ARN_JSON_NONE ? 0 : arn_json_count(text_of(r), list);
+    uint32_t *after = allocate(r, stated + 1, sizeof *after);
     *n = 0;
-    if (list == ARN_JSON_NONE) return NULL;
-    uint32_t *after = allocate(r, arn_json_count(text_of(r), list), sizeof *after);
+    if (!after) return NULL;
+    if (first != ARENAUT_NONE) after[(*n)++] = first;
+    if (list == ARN_JSON_NONE) return after;
     ARN_JSON_EACH(&r->graph.json, v, list) {
         const uint32_t before = arn_json_below(&r->graph.json, v, node, 0);
         if (fine(r) && !arn_tvm_is_argument(&r->graph, before)) after[(*n)++] = r->op[before];
@@ -290,10 +326,11 @@ static void add_op(reader *r, uint32_t node, const uint32_t *over, uint32_t *out
     const uint32_t n_outputs = g->row[node + 1] - g->row[node];
     if (!fine(r)) return;
     const bool view = arn_tvm_is_view(g, node) && n_inputs > 0;
+    const bool turn = has_turn(r, node, n_inputs);
     if (view) make_view(r, node, r->ids[0]);
     for (uint32_t k = 0; k < n_outputs; k++) outputs[k] = g->row[node] + k;
     uint32_t n_after;
-    const uint32_t *after = read_control(r, node, &n_after);
+    const uint32_t *after = read_control(r, node, turn ? r->last_turn : ARENAUT_NONE, &n_after);
     const arenaut_op op = {
         .name = function_name(r, node),
         .source = n_outputs ? r->program->tensors[g->row[node]].name : NULL,
@@ -309,6 +346,7 @@ static void add_op(reader *r, uint32_t node, const uint32_t *over, uint32_t *out
     };
     if (!fine(r)) return;
     r->graph.json.status = arn_program_add_op(r->program, &op, &r->op[node], r->graph.json.err);
+    if (fine(r) && turn) r->last_turn = r->op[node];
 }
 
 /* Per entry the operand that it was written over, or a number that no operand has; NULL where
@@ -334,6 +372,8 @@ static void add_ops(reader *r) {
     uint32_t *outputs = allocate(r, most, sizeof *outputs);
     arenaut_in_place *pairs = allocate(r, most, sizeof *pairs);
     r->op = allocate(r, g->n_nodes, sizeof *r->op);
+    r->last_turn = ARENAUT_NONE;
+    find_taken_over(r);
     for (uint32_t i = 0; i < g->n_nodes && fine(r); i++) {
         if (!arn_tvm_is_argument(g, i)) add_op(r, i, over, outputs, pairs);
     }
