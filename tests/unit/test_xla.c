@@ -289,6 +289,14 @@ TEST(traces_follow_one_another) {
     arenaut_document_free(&document);
 }
 
+/* A called computation and its caller, whose buffers may be alive all the while. */
+TEST(two_traces_of_one_allocation_are_refused) {
+    wire assignment = two_values();
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_FREE, 1});
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 2}, {EVENT_FREE, 2});
+    assert_refused(&assignment, ARENAUT_UNSUPPORTED, "allocation 3 is of an earlier trace, too");
+}
+
 /* As before ids: a place names its instruction, and metadata their file and line. */
 TEST(older_dumps_name_instructions_in_their_places) {
     wire assignment = {0}, allocation = allocation_of(0, 64, 0), value = {0}, place = {0};

@@ -344,8 +344,9 @@ arenaut_status arn_xla_read_allocations(arn_xla *r) {
  *
  * A trace states its allocation, wrongly on some back ends, which join and renumber allocations
  * after it was written. So its allocation is found by the place of its values. Traces follow one
- * another in time, since their interleaving is unknown; each traced allocation is a pool of its
- * own. */
+ * another in time, since their interleaving is unknown: each traced allocation is a pool of its
+ * own, and of one trace. A computation that another one calls runs while buffers of that are alive.
+ */
 
 typedef struct event {
     size_t at;
@@ -384,10 +385,18 @@ static arenaut_status begin(arn_xla *r, const event *e) {
     arn_xla_value *value = &r->values[e->value];
     if (value->first != ARN_XLA_UNTRACED) return fail(r, e, "is given memory a second time");
     if (value->allocation == ARENAUT_NONE) return fail(r, e, "lies in no allocation");
+    arn_xla_allocation *whole = &r->allocations[value->allocation];
+    if (whole->traced && whole->trace != r->n_traces) {
+        return arn_fail(r->err, ARENAUT_UNSUPPORTED, e->at,
+                        "event %" PRId64 " at byte %zu: allocation %" PRIu64
+                        " is of an earlier trace, too, and nothing tells how the two interleave",
+                        e->step, e->at, whole->index);
+    }
     const arenaut_status st = e->kind == EVENT_SHARE_WITH ? share(r, e) : ARENAUT_OK;
     if (st != ARENAUT_OK) return st;
     value->first = value->end = e->step;
-    r->allocations[value->allocation].traced = true;
+    whole->traced = true;
+    whole->trace = r->n_traces;
     return ARENAUT_OK;
 }
 
@@ -450,7 +459,9 @@ arenaut_status arn_xla_read_traces(arn_xla *r) {
     arn_pb_field field;
     arenaut_status st = ARENAUT_OK;
     while (st == ARENAUT_OK && arn_pb_next(&message, &field)) {
-        if (arn_pb_is(&field, ASSIGNMENT_TRACE, ARN_PB_BYTES)) st = read_trace(r, field.bytes);
+        if (!arn_pb_is(&field, ASSIGNMENT_TRACE, ARN_PB_BYTES)) continue;
+        st = read_trace(r, field.bytes);
+        r->n_traces++;
     }
     return st == ARENAUT_OK ? check_freed(r) : st;
 }

@@ -58,6 +58,7 @@ typedef struct arn_xla_allocation {
     arn_xla_kind kind;
     uint32_t largest; /* of its values; ARENAUT_NONE: it has none */
     bool traced;      /* a trace tells of one of its values */
+    uint32_t trace;   /* which one */
     uint64_t offsets; /* the bits of all its values' offsets */
     uint32_t pool;    /* of a traced one */
 } arn_xla_allocation;
@@ -78,6 +79,7 @@ typedef struct arn_xla {
     uint32_t value_capacity, value_id_capacity, instruction_capacity, instruction_id_capacity;
     uint32_t allocation_capacity, file_capacity, place_capacity, frame_capacity;
     int64_t n_events; /* of all traces so far */
+    uint32_t n_traces;
     /* The label at work. */
     char name[ARN_XLA_NAME_LIMIT + 64], op[ARN_XLA_NAME_LIMIT + 1];
     char source[ARN_XLA_SOURCE_LIMIT + ARN_XLA_NAME_LIMIT + 32];
