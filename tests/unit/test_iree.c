@@ -92,6 +92,21 @@ TEST(sizes_that_are_known_only_at_run_time_are_said) {
     arenaut_document_free(&document);
 }
 
+/* %9 is a constant within a region, and an argument of a block behind it. */
+TEST(results_of_several_and_arguments_of_blocks_are_no_known_sizes) {
+    arenaut_document document =
+        read_text(NULL, FUNCTION
+                  "  scf.if %arg1 {\n    %9 = arith.constant 16 : index\n  }\n"
+                  "^bb1(%8: index, %9: index):\n"
+                  "  %5:2 = scf.if %arg1 -> (index, index) {\n  }\n"
+                  "  %2:4 = stream.resource.pack slices({\n"
+                  "    [0, 2] = %9,\n    [1, 3] = %5#1,\n    [1, 3] = %c100\n"
+                  "  }) : index\n");
+    assert_int_equal(document.problem->n_buffers, 1);
+    assert_string_equal(document.problem->name[0], "%2#3");
+    arenaut_document_free(&document);
+}
+
 TEST(a_program_of_which_no_size_is_known_is_refused) {
     assert_unreadable("iree",
                       FUNCTION "  %2:3 = stream.resource.pack slices({[0, 2] = %7, [1, 2] = %8})\n",

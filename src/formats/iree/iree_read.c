@@ -85,6 +85,18 @@ static void drop_older(arn_iree *r) {
     r->n_packs = kept;
 }
 
+/* "%c64", or "%5#1", the name of a result of several, which is no size that is known. */
+static bool take_value(const arn_iree *r, size_t *at, arn_name *value) {
+    uint64_t result;
+    if (!arn_iree_take_name(r->line, at, '%', value)) return false;
+    size_t behind = *at;
+    if (arn_iree_take(r->line, &behind, "#") && arn_iree_take_number(r->line, &behind, &result)) {
+        *at = behind;
+        value->length = (size_t)(r->line.text + behind - (const char *)value->text);
+    }
+    return true;
+}
+
 /* "[0, 2] = %c64" */
 static arenaut_status read_slice(arn_iree *r, size_t *at) {
     enum { MOST_STEPS = INT32_MAX }; /* so that the steps of all slabs together are numbers */
@@ -93,7 +105,7 @@ static arenaut_status read_slice(arn_iree *r, size_t *at) {
     if (!arn_iree_take(r->line, at, "[") || !arn_iree_take_number(r->line, at, &first) ||
         !arn_iree_take(r->line, at, ",") || !arn_iree_take_number(r->line, at, &last) ||
         !arn_iree_take(r->line, at, "]") || !arn_iree_take(r->line, at, "=") ||
-        !arn_iree_take_name(r->line, at, '%', &s.value)) {
+        !take_value(r, at, &s.value)) {
         return arn_iree_fail(r, "expected a slice such as [0, 2] = %c64, or the end of them, })");
     }
     if (first > last || last >= MOST_STEPS) {

@@ -211,10 +211,23 @@ static bool read_constant(const arn_iree *r, size_t at, arn_iree_size *out) {
     return true;
 }
 
+/* "^bb1(%9: index, %10: index):", whose names an inner region may have had before. */
+static arenaut_status read_arguments(arn_iree *r) {
+    arenaut_status st = ARENAUT_OK;
+    for (size_t at = 0; st == ARENAUT_OK; at++) {
+        arn_name name;
+        at = arn_iree_find(r->line, at, "%");
+        if (at >= r->line.length) break;
+        if (arn_iree_take_name(r->line, &at, '%', &name)) st = define(r, name, unknown);
+    }
+    return st;
+}
+
 arenaut_status arn_iree_read_size(arn_iree *r) {
     size_t at = 0;
     arn_name name;
     arn_iree_size size = unknown;
+    if (arn_iree_take(r->line, &at, "^")) return read_arguments(r);
     if (!arn_iree_take_name(r->line, &at, '%', &name) || !arn_iree_take(r->line, &at, "=")) {
         return ARENAUT_OK;
     }
