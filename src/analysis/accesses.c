@@ -190,24 +190,27 @@ static bool is_builtin(const char *name) {
 /* The out variants of these libraries write their results and nothing else. */
 static bool is_of_known_library(const char *name) {
     static const char *const libraries[] = {
-        "aten::", "dim_order_ops::", "executorch_prim::", "quantized_decomposed::"};
+        "aten::",         "dim_order_ops::", "executorch_prim::", "quantized_decomposed::",
+        "higher_order::", "prims::"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0) return true;
     }
     return false;
 }
 
+/* Attention draws where its arguments say so, but has no dropout on the CPU. */
 static bool has_word(const char *name) {
     static const char *const words[] = {
         "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
         "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
-        "exponential", "hashtable",   "custom",  "print",     "assert"};
+        "exponential", "hashtable",   "custom",  "print",     "assert",      "rrelu",
+        "dot_product", "dirichlet",   "_gamma",  "::lstm",    "::gru",       "::rnn_"};
     char lower[128] = {0};
     for (size_t i = 0; name[i] && i + 1 < sizeof lower; i++) {
         lower[i] = (char)tolower((unsigned char)name[i]);
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strstr(lower, words[i])) return true;
+        if (strstr(lower, words[i]) && !strstr(lower, "_for_cpu")) return true;
     }
     return false;
 }
@@ -218,8 +221,10 @@ static bool is_opaque(const arenaut_program *p, uint32_t tensor) {
     return dtype == ARENAUT_DTYPE_RESOURCE || dtype == ARENAUT_DTYPE_VARIANT;
 }
 
+/* Custom operators of ONNX and TVM have no effect but their results; PyTorch's may have. */
 bool arn_is_foreign(const arenaut_program *p, const arenaut_op *op) {
-    return !p->dialect && !op->pure && op->name && strstr(op->name, "::") &&
+    const bool any_library = !p->dialect || strcmp(p->dialect, "aten") == 0;
+    return any_library && !op->pure && op->name && strstr(op->name, "::") &&
            !is_of_known_library(op->name);
 }
 
@@ -232,7 +237,8 @@ bool arn_may_write(const arenaut_program *p, const arenaut_op *op, uint32_t oper
 static bool is_known(const arenaut_program *p, const arenaut_op *op) {
     if (op->pure) return true;
     if (!op->name || !*op->name) return false;
-    return p->dialect || is_builtin(op->name) || is_of_known_library(op->name);
+    if (p->dialect) return !arn_is_foreign(p, op);
+    return is_builtin(op->name) || is_of_known_library(op->name);
 }
 
 static bool names_opaque(const arenaut_program *p, const arenaut_op *op) {

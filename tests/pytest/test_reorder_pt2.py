@@ -88,6 +88,76 @@ def test_sizes_are_computed_before_they_are_used(arenaut, arenaut_json, tmp_path
         assert torch.equal(a, b)
 
 
+class Draws(torch.nn.Module):
+    """Two draws of random numbers, the second of which had better come first."""
+
+    def __init__(self, draw):
+        super().__init__()
+        self.draw = draw
+
+    def forward(self, x):
+        wide = x.repeat(1, 16)
+        t = wide.sum(1, keepdim=True).repeat(1, 16 * 64).reshape(64, 16, 64).sum(2)
+        return self.draw(t - 100) + torch.nn.functional.dropout(wide, 0.5, True).sum(1, keepdim=True)
+
+
+@pytest.mark.parametrize("draw", [
+    lambda t: torch.nn.functional.scaled_dot_product_attention(t, t, t, dropout_p=0.5),
+    lambda t: torch.nn.functional.rrelu(t, training=True),
+    lambda t: torch._standard_gamma(t.abs())], ids=["attention", "rrelu", "gamma"])
+def test_random_numbers_are_drawn_in_their_sequence(arenaut, tmp_path, draw):
+    x = torch.randn(64, 16)
+    path, output, made = tmp_path / "draws.pt2", tmp_path / "reordered.pt2", []
+    torch.export.save(torch.export.export(Draws(draw).train(), (x,)), path)
+    arenaut("plan", path, "--reorder", "on", "-o", output)
+    for each in (path, output):
+        torch.manual_seed(0)
+        made.append(torch.export.load(each).module()(x))
+    assert torch.equal(*made)
+
+
+class Out(torch.nn.Module):
+    """Results in parts of tensors that are there already, of out variants by either kind of name."""
+
+    def forward(self, x):
+        both, place = torch.zeros(2, 4), torch.zeros(4, dtype=torch.int64)
+        wide = x.repeat(1, 2000)
+        again = wide.sum().repeat(8000)
+        torch.add(x[:, 0], again.sum(), out=both[0])
+        torch.max(again.reshape(4, 2000) * x[:, :1], 1, out=(both[1], place))
+        return wide.sum(1) + both.sum(0)
+
+
+@torch.library.custom_op("test_reorder_pt2::bump", mutates_args={"t"})
+def bump(t: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
+    t.mul_(by)
+    return by + 1
+
+
+@bump.register_fake
+def _(t, by):
+    return torch.empty_like(by)
+
+
+class Custom(torch.nn.Module):
+    """An operator of another library that updates an operand, with a result that nothing reads."""
+
+    def forward(self, x):
+        y = x + 1
+        wide = x.repeat(1, 2000)
+        bump(y, wide.sum().repeat(8000).sum())
+        return wide.sum(1, keepdim=True) + y
+
+
+@pytest.mark.parametrize("model", [Out, Custom])
+def test_operands_are_read_after_they_are_written(arenaut, tmp_path, model):
+    x = torch.randn(4, 4)
+    path, output = tmp_path / "writes.pt2", tmp_path / "reordered.pt2"
+    torch.export.save(torch.export.export(model().eval(), (x,)), path)
+    arenaut("plan", path, "--reorder", "on", "-o", output)
+    assert torch.equal(run_twice(output, x)[0], run_twice(path, x)[0])
+
+
 @pytest.mark.parametrize("name", ["cache", "chain", "gradients", "norm", "norm_functional",
                                   "custom_functional", "custom_returns"])
 def test_shipped_graphs_keep_their_meaning(arenaut, tmp_path, name):

@@ -8,11 +8,13 @@
 #include "check/rewrite/check_reorder.h"
 #include "dialects/dialect.h"
 
+static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+
 static bool contains(const char *name, const char *lower) {
     const size_t n = strlen(lower);
     for (; *name; name++) {
         size_t i = 0;
-        while (i < n && name[i] && ((unsigned char)name[i] | 0x20) == (unsigned char)lower[i]) i++;
+        while (i < n && name[i] && to_lower(name[i]) == lower[i]) i++;
         if (i == n) return true;
     }
     return false;
@@ -22,28 +24,31 @@ bool arn_reorder_is_foreign(const arenaut_program *p, const arenaut_op *op) {
     const char *name = op->name ? op->name : "";
     const char *end = strstr(name, "::");
     const size_t length = end ? (size_t)(end - name) : 0;
-    static const char *const known[] = {"aten", "dim_order_ops", "executorch_prim",
-                                        "quantized_decomposed"};
-    if (p->dialect || op->pure || !end) return false;
+    static const char *const known[] = {
+        "aten",         "dim_order_ops", "executorch_prim", "quantized_decomposed",
+        "higher_order", "prims"};
+    if (op->pure || !end || (p->dialect && strcmp(p->dialect, "aten") != 0)) return false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i]) == length && strncmp(name, known[i], length) == 0) return false;
     }
     return true;
 }
 
+/* Attention draws where its arguments say so, but has no dropout on the CPU. */
 static bool is_plain(const arenaut_program *p, const arenaut_op *op) {
     const char *name = op->name ? op->name : "";
     static const char *const wary[] = {
         "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
         "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
-        "exponential", "hashtable",   "custom",  "print",     "assert"};
+        "exponential", "hashtable",   "custom",  "print",     "assert",      "rrelu",
+        "dot_product", "dirichlet",   "_gamma",  "::lstm",    "::gru",       "::rnn_"};
     const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (op->pure || !*name) return op->pure;
     for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
-        if (contains(name, wary[i])) return false;
+        if (contains(name, wary[i]) && !contains(name, "_for_cpu")) return false;
     }
-    return p->dialect || strspn(name, capitals) == strlen(name) ||
-           (strstr(name, "::") && !arn_reorder_is_foreign(p, op));
+    if (arn_reorder_is_foreign(p, op)) return false;
+    return p->dialect || strspn(name, capitals) == strlen(name) || strstr(name, "::");
 }
 
 bool arn_reorder_may_do_more(const arenaut_program *p, const arenaut_op *op) {

@@ -23,7 +23,8 @@ typedef struct node {
     uint32_t condition;          /* a tensor in front of the graphs */
     uint32_t statistics[2];      /* of a normalisation: mean and variance */
     bool trains;
-    uint32_t after; /* an op of the method */
+    bool is_out_variant; /* its last operands are its results */
+    uint32_t after;      /* an op of the method */
 } node;
 
 static bool begins_with(const char *text, const char *start) {
@@ -54,7 +55,39 @@ static void look_for_statistics(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t
     }
 }
 
+/* "dim_max" of "aten::max.dim_max"; "" of the default overload. */
+static const char *overload_of(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : "";
+}
+
+/* add.out, add.Scalar_out, xlogy.OutTensor, div.out_mode. */
+static bool says_out(const char *overload) {
+    const char *end = strrchr(overload, '_');
+    const bool begins = begins_with(overload, "out") || begins_with(overload, "Out");
+    return (begins && !(overload[3] >= 'a' && overload[3] <= 'z')) ||
+           (end && strcmp(end, "_out") == 0);
+}
+
+/* Or the overload is called after the first of the results, a tensor that must be named in calls:
+ * max.dim_max, sort.values_stable; but linalg_pinv.atol_rtol_tensor is after what it reads. */
+static void look_for_result(arn_pt2 *r, uint32_t input, node *n) {
+    enum { KEYWORD = 2 };
+    uint64_t kind = 0;
+    const char *overload = overload_of(n->op.name);
+    const uint32_t name = arn_pt2_get(r, input, "name"), form = arn_pt2_get(r, input, "kind");
+    const uint32_t arg = arn_pt2_get(r, input, "arg");
+    if (name == ARN_JSON_NONE || form == ARN_JSON_NONE || strstr(overload, "_tensor") ||
+        arn_pt2_get(r, arg, "as_tensor") == ARN_JSON_NONE ||
+        !arn_json_to_u64(&r->json.json, form, &kind) || kind != KEYWORD) {
+        return;
+    }
+    const char *text = arn_pt2_text(r, name);
+    if (text && *text && strstr(overload, text)) n->is_out_variant = true;
+}
+
 static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, node *n) {
+    n->is_out_variant = says_out(overload_of(n->op.name));
     r->inputs.n = 0;
     ARN_JSON_EACH(&r->json, v, array) {
         const uint32_t arg = arn_pt2_need(r, v, "arg");
@@ -66,6 +99,7 @@ static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, 
             continue;
         }
         look_for_statistics(r, scope, v, n);
+        look_for_result(r, v, n);
         arn_pt2_push_tensors(r, scope, arg, &r->inputs);
         if (n->n_graphs == 0 && r->inputs.n == before + 1 && n->condition == ARENAUT_NONE) {
             n->condition = r->inputs.ids[before];
@@ -95,6 +129,18 @@ static bool updates_in_place(const char *name) {
     return length > 1 && base[length - 1] == '_';
 }
 
+/* The results of an out variant are the operands that it writes. */
+static void pair_results(arn_pt2 *r, node *n) {
+    const uint32_t n_made = r->outputs.n, n_read = r->inputs.n - n_made;
+    if (!n->is_out_variant || n->n_graphs > 0 || n_made > r->inputs.n) return;
+    if (updates_in_place(n->op.name)) return;
+    arenaut_in_place *pairs = arn_region_allocate(&r->names, n_made, sizeof *pairs);
+    if (!pairs) r->json.status = arn_no_memory(r->json.err);
+    for (uint32_t k = 0; pairs && k < n_made; k++) pairs[k] = (arenaut_in_place){k, n_read + k};
+    n->op.in_place = pairs;
+    n->op.n_in_place = n_made;
+}
+
 static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
     const char *name = n->op.name;
     const bool hop = begins_with(name, "higher_order::");
@@ -103,7 +149,8 @@ static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
         return ARENAUT_OP_WHILE;
     }
     if (n->n_graphs == 0)
-        return updates_in_place(name) ? ARENAUT_OP_IN_PLACE : ARENAUT_OP_FUNCTIONAL;
+        return n->op.n_in_place > 0 || updates_in_place(name) ? ARENAUT_OP_IN_PLACE
+                                                              : ARENAUT_OP_FUNCTIONAL;
     if (n->n_graphs == 1 && (strstr(name, "scan") || strstr(name, "map"))) return ARENAUT_OP_LOOP;
     if (n->n_graphs == 1) return ARENAUT_OP_CALL;
     if (arn_pt2_fine(r)) {
@@ -296,6 +343,7 @@ static void read_node(arn_pt2 *r, uint32_t at, uint32_t number, const arn_pt2_sc
     n.op.inputs = r->inputs.ids;
     n.op.n_inputs = r->inputs.n;
     arn_pt2_read_attributes(r, inputs, &n.op);
+    if (arn_pt2_fine(r)) pair_results(r, &n);
     if (!arn_pt2_fine(r)) return;
     n.op.kind = kind_of(r, &n);
     n.op.source = source_of(r, arn_pt2_get(r, at, "metadata"));

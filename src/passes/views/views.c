@@ -13,6 +13,7 @@
 
 #include "analysis/aliases.h"
 #include "analysis/def_use.h"
+#include "analysis/dependences.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -316,6 +317,7 @@ static arenaut_status visit_op(const views *v, arenaut_op *op) {
 
 static bool is_dead(const views *v, const arenaut_op *op) {
     if (op->kind != ARENAUT_OP_FUNCTIONAL && op->kind != ARENAUT_OP_VIEW) return false;
+    if (arn_is_foreign(v->program, op)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const uint32_t t = op->outputs[i];
         if (t == ARENAUT_NONE) continue;
