@@ -74,7 +74,7 @@ static arenaut_status bound_dims(const bounds *b, uint32_t t, int64_t *dims, boo
         arenaut_status st = ARENAUT_OK;
         if (expr != ARENAUT_NONE) st = arn_expr_range(b->program, expr, &min, &max, b->err);
         if (st != ARENAUT_OK) return st;
-        if (max == ARENAUT_UNBOUNDED) {
+        if (expr != ARENAUT_NONE && max == ARENAUT_UNBOUNDED) {
             const uint32_t symbol = endless_symbol(b->program, expr);
             if (symbol != ARENAUT_NONE && b->chosen[symbol]) return without_end(b, t, i, symbol);
             tensor->unsized = true;

@@ -96,6 +96,13 @@ TEST(a_size_without_an_end_is_named) {
     for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(texts[i], "'x'", "'n'");
 }
 
+/* A number that a symbol's end cannot be, beside a size that varies. */
+TEST(a_dimension_past_all_sizes_is_refused) {
+    static const char *const texts[] =
+        IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 9223372036854775807]"));
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(texts[i], "2^63 - 1", "passes");
+}
+
 TEST(a_dimension_of_which_nothing_is_known_is_named) {
     static const char *const results[] = IN_DIALECTS("", DIMS("[4]"), DIMS("[null, 4]"));
     static const char *const inputs[] = IN_DIALECTS("", DIMS("[4, null]"), DIMS("[4]"));
