@@ -81,7 +81,7 @@ static tool_options options_of(const combinations *all, const combination *w) {
     if (!o.overlap && w->rights == REACHING) o.overlap = "on";
     if (!o.reorder && w->reorders) o.reorder = "on";
     if (!o.split && w->splits) o.split = "on";
-    if (o.budget == NOT_GIVEN) o.budget = o.fit;
+    if (o.fit < o.budget) o.budget = o.fit;
     if (w->repeats) o.fit = NOT_GIVEN;
     if (!o.recompute && w->repeats) o.recompute = "on";
     return o;

@@ -344,13 +344,15 @@ static arenaut_optional_id limit(uint64_t number) {
     return arenaut_id(number < ARENAUT_NONE ? (uint32_t)number : ARENAUT_NONE);
 }
 
+bool seeks_least(const tool_options *o) { return o->smallest || o->one_arena; }
+
 static exit_code parse_splitting(const tool_options *o, flag_values *owned,
                                  arenaut_splitting *out) {
     out->on = o->split && strcmp(o->split, "off") != 0;
     out->options.max_ops = limit(o->max_ops);
     out->options.max_macs = limit(o->max_macs);
     out->options.rounding = o->rounding && strcmp(o->rounding, "allow") == 0;
-    out->budget = o->budget == NOT_GIVEN ? 0 : o->budget;
+    out->budget = o->budget == NOT_GIVEN || seeks_least(o) ? 0 : o->budget;
     if (!out->on || strcmp(o->split, "on") == 0) return EXIT_FINE;
     char *text = own(owned, strlen(o->split) + 1, 1);
     strcpy(text, o->split);

@@ -11,6 +11,10 @@ typedef struct flag_values {
     size_t n;
 } flag_values;
 
+/* Whether the least memory is asked for, whatever is added for it: the budget, if there is one, is
+ * not that of this file, or decides the exit code alone. */
+bool seeks_least(const tool_options *options);
+
 /* Fills in the fields of these flags. Complains about malformed values; the library reports names
  * that the file does not have. */
 exit_code parse_flag_values(const tool_options *options, flag_values *owned,

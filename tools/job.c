@@ -345,8 +345,7 @@ static const arenaut_pool *pool_named(const arenaut_pipeline_options *o, const c
  * there is no such limit, or if the least is asked for. */
 static void set_tile_budget(tool_job *job, uint64_t head, uint64_t tail) {
     arenaut_splitting *o = &job->pipeline->options.splitting;
-    const bool least = job->options->smallest || job->options->one_arena;
-    if (least || head >= ARENAUT_SIZE_MAX || tail >= ARENAUT_SIZE_MAX) {
+    if (seeks_least(job->options) || head >= ARENAUT_SIZE_MAX || tail >= ARENAUT_SIZE_MAX) {
         o->budget = 0;
         return;
     }

@@ -19,15 +19,16 @@ exit_code tally_add(planning *p, exit_code code, const tool_options *options, ta
     } else if (answered) {
         const arenaut_figures *figures = &pipeline->figures;
         const bool known = pipeline->baseline.plan;
+        const uint64_t taken = (p->stays || p->kept) && known ? figures->now : figures->planned;
         code = graver(code, planning_report(p, options, out));
-        sums->planned += (p->stays || p->kept) && known ? figures->now : figures->planned;
+        sums->planned += taken;
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
         const reservation need = what_it_takes(p);
         code = graver(code,
                       options->one_arena
                           ? one_arena_add(&sums->one, job, base_name(job->path), stays_as_it_is(p))
-                          : together_add(&sums->all, job, figures->planned, &need));
+                          : together_add(&sums->all, job, taken, &need));
     }
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;

@@ -81,6 +81,7 @@ static void take(const tool_options *options, const lever_choice *w, tool_option
     *each = w->options;
     each->files = options->files;
     each->names = options->names;
+    each->output = options->output;
     each->budget = options->budget;
     each->fit = NOT_GIVEN; /* of all of them, not of this one */
     each->fit_text = NULL;

@@ -232,6 +232,17 @@ def test_convolutions_that_let_nothing_overlap_are_named_where_nothing_fits(aren
         assert said not in arenaut("plan", path, "--fit", "90K", *flags).stdout
 
 
+def test_a_budget_makes_no_other_choice(arenaut, arenaut_json):
+    """Tiles that the budget alone would not ask for are looked for all the same."""
+    least = min(way["reserve"] for way in ways_of(arenaut, MOBILENET, *EFFORT) if way.get("exact"))
+    for budget in (least - 1, least, least + 4096, 10 * least):
+        said = arenaut("plan", MOBILENET, "--smallest", "--budget", budget, *EFFORT, "--json", exit=int(budget < least))
+        found = json.loads(said.stdout)["budget"]
+        assert found["needed"] == least and found["fits"] is (budget >= least)
+        said = arenaut("plan", MOBILENET, "--fit", least, "--budget", budget, *EFFORT, exit=int(budget < least))
+        assert f"reserve    {least:,} bytes" in said.stdout
+
+
 def test_tiles_and_rematerialization_are_said_not_to_be_combined(arenaut):
     path, both = DATA / "resnet_int8.tflite", ("--recompute", "on", "--split", "on")
     assert "--split on and --recompute on do not go together" in arenaut("plan", path, "--smallest").stdout

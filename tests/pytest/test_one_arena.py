@@ -382,6 +382,24 @@ def ways_of(arenaut, path):
     return [(plan["head"]["needed"], plan["tail"]["needed"]) for plan in plans]
 
 
+@pytest.mark.parametrize("budget", [(), ("--budget", "1M")])
+def test_the_smallest_is_written_whatever_the_budget(arenaut, tmp_path, budget):
+    paths = [PERSON, RESNET]
+    least = shared(arenaut, "plan", paths, "--smallest")["planned"]["bytes"]
+    found = shared(arenaut, "plan", paths, "--smallest", *budget, "-o", tmp_path)
+    written = shared(arenaut, "size", [tmp_path / path.name for path in paths])
+    assert found["planned"]["bytes"] == written["as_it_is"]["bytes"] == least
+    assert f"ONE_ARENA_BYTES {least}u" in (tmp_path / "one_arena.h").read_text()
+    tiled = [shared(arenaut, "plan", paths, "--split", "on", *more)["planned"]["bytes"] for more in ((), budget)]
+    assert tiled[0] == tiled[1]
+
+
+@pytest.mark.parametrize(("flags", "bytes_"), [((), 640), (("-f",), 256)])
+def test_files_that_stay_as_they_are_count_so_together(arenaut, tmp_path, flags, bytes_):
+    said = arenaut("plan", DATA / "foreign_plan_float.tflite", HELLO, "-o", tmp_path, *flags).stdout
+    assert f"together    {bytes_} bytes" in said and f"planned {bytes_ + 32}, " in said
+
+
 def test_a_file_that_keeps_another_tools_plan_is_counted_with_it(arenaut, tmp_path):
     paths, out = [HELLO, DATA / "foreign_plan_float.tflite"], tmp_path / "out"
     refused = arenaut("plan", *paths, "--one-arena", "--fit", 1500, "-o", out, exit=1)
