@@ -6,6 +6,7 @@
 
 #include "describe.h"
 #include "planning.h"
+#include "what_if.h"
 
 /* A plan that a model cannot express is a wrong request, no reason to keep the old one. */
 static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
@@ -23,6 +24,11 @@ static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
                         format->holds_order ? ", or the order of its ops with --reorder on" : "",
                         format->holds_repeats ? ", or rematerialized ops with --recompute on" : "",
                         format->holds_tiles ? ", or tiles of its ops with --split on" : "");
+    }
+    if (outcome == ARENAUT_OUTCOME_POOLS && p->job.options->share) {
+        return complain(EXIT_USAGE, p->output,
+                        "with --pool methods cannot work in the same memories: state that they "
+                        "share has to have one of its own");
     }
     if (outcome == ARENAUT_OUTCOME_POOLS) {
         return complain(EXIT_USAGE, p->output,
@@ -64,23 +70,26 @@ const char *planning_reason(const arenaut_pipeline *p, arenaut_outcome outcome) 
     }
 }
 
-/* The baseline, which places the same buffers, with the memories as they are now. */
-static exit_code write_baseline(planning *p) {
-    arenaut_pipeline *pipeline = p->job.pipeline;
-    const arenaut_result made = pipeline->result;
+exit_code planning_write_baseline(planning *p, exit_code (*write)(planning *p)) {
+    arenaut_result *result = &p->job.pipeline->result;
+    const arenaut_result made = *result;
     arenaut_memory *memories =
         made.n_memories > 0 ? must_allocate(made.n_memories, sizeof *memories) : NULL;
     for (size_t i = 0; i < made.n_memories; i++) {
         memories[i] = made.memories[i];
         memories[i].planned = memories[i].now;
     }
-    pipeline->result.plan = pipeline->baseline.plan;
-    pipeline->result.memories = memories;
-    pipeline->result.behind = 0;
-    const exit_code code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
-    pipeline->result = made;
+    incumbent_of(&p->job, result);
+    result->baseline = made.baseline;
+    result->memories = memories;
+    const exit_code code = write(p);
+    *result = made;
     free(memories);
     return code;
+}
+
+static exit_code write_to_output(planning *p) {
+    return write_output(&p->job, p->kind, NULL, p->output, &p->written);
 }
 
 /* After exit 0 the output exists, even if the new plan is not written: a model is copied as it is,
@@ -97,7 +106,7 @@ static exit_code keep_what_is(planning *p) {
             "share memory as only its maker can know to be safe",
             p->output);
     } else if (pipeline->baseline.problem == pipeline->problem) {
-        code = write_baseline(p);
+        code = planning_write_baseline(p, write_to_output);
     } else {
         return complain(
             EXIT_NEGATIVE, p->job.path,
@@ -109,21 +118,27 @@ static exit_code keep_what_is(planning *p) {
     return code;
 }
 
-/* The contract, which is the library's: never larger than the baseline, never in place of another
- * tool's plan unless asked, and a model is not rewritten without gain. */
-static exit_code write_plan(planning *p) {
-    const bool into_model = kind_is_model(p->kind);
+exit_code planning_find_reason(planning *p, bool into_model) {
     const arenaut_pipeline *pipeline = p->job.pipeline;
     arenaut_outcome outcome;
     arenaut_error err = {0};
     if (arenaut_pipeline_outcome(pipeline, into_model, p->job.options->force, &outcome, &err)) {
         return complain_error(p->job.path, &err);
     }
-    exit_code code = refuse_in_model(p, outcome);
-    if (code != EXIT_FINE) return code;
     p->reason = p->keep ? p->keep : planning_reason(pipeline, outcome);
+    return refuse_in_model(p, outcome);
+}
+
+/* The contract, which is the library's: never larger than the baseline, never in place of another
+ * tool's plan unless asked, and a model is not rewritten without gain. */
+static exit_code write_plan(planning *p) {
+    const bool into_model = kind_is_model(p->kind);
+    const arenaut_pipeline *pipeline = p->job.pipeline;
+    arenaut_error err = {0};
+    exit_code code = planning_find_reason(p, into_model);
+    if (code != EXIT_FINE) return code;
     if (p->reason) return keep_what_is(p);
-    code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
+    code = write_to_output(p);
     p->wrote = code == EXIT_FINE;
     if (p->wrote && into_model && pipeline->rewrite &&
         arenaut_pipeline_count_dead(pipeline, &p->dead, &err) != ARENAUT_OK) {

@@ -219,46 +219,66 @@ exit_code plan_several(const tool_options *options, const tool_options *each, ta
     return end_several(sums, options, code, one, out);
 }
 
-/* Each file with its part of the plan inside, or as it is, and why. */
+/* Each file with its part of the plan inside, or as it is. */
 static exit_code write_files(planning *p) {
     const tool_options *o = p->job.options;
-    arenaut_outcome outcome;
-    arenaut_error err = {0};
     exit_code code = EXIT_FINE;
-    p->kind = (output_kind){p->job.pipeline->document.format, NULL};
-    if (arenaut_pipeline_outcome(p->job.pipeline, true, o->force, &outcome, &err)) {
-        return complain_error(p->job.path, &err);
-    }
-    p->reason = planning_reason(p->job.pipeline, outcome);
     for (size_t i = 0; i < o->files.n && code == EXIT_FINE; i++) {
         char *path = path_in_folder(p->output, o->names.items[i]);
-        const input_file *input = &p->job.inputs[i];
-        code = check_replaced(input, path, p->kind);
-        if (code == EXIT_FINE) code = output_check(path, o->force, true);
-        if (code == EXIT_FINE) {
-            code = p->reason ? copy_input(input, path, o->force) : write_part(&p->job, i, path);
-        }
+        code = p->reason ? copy_input(&p->job.inputs[i], path, o->force)
+                         : write_part(&p->job, i, path);
         free(path);
     }
     return code;
 }
 
 /* The one layout: the plan, every method's tensors with their places, and both for compilers. */
-static exit_code write_merged(planning *p) {
-    static const char *const names[] = {"layout.json", "layout.program.json", "layout.h"};
-    exit_code code = open_folder(p->output);
-    for (size_t i = 0; i < 3 && code == EXIT_FINE; i++) {
-        char *path = path_in_folder(p->output, names[i]);
+static const char *const layout_names[] = {"layout.json", "layout.program.json", "layout.h"};
+enum { LAYOUTS = sizeof layout_names / sizeof *layout_names };
+
+static exit_code write_layout(planning *p) {
+    exit_code code = EXIT_FINE;
+    for (size_t i = 0; i < LAYOUTS && code == EXIT_FINE; i++) {
+        char *path = path_in_folder(p->output, layout_names[i]);
         output_kind kind;
         code = kind_for_path(&p->job, path, &kind);
-        if (code == EXIT_FINE) code = output_check(path, p->job.options->force, false);
-        if (code == EXIT_FINE) {
-            code = write_output(&p->job, kind, NULL, path, &p->written);
-        }
+        if (code == EXIT_FINE) code = write_output(&p->job, kind, NULL, path, &p->written);
         free(path);
     }
+    return code;
+}
+
+/* All of them, before any is written. */
+static exit_code check_merged(const planning *p, bool into_files) {
+    const tool_options *o = p->job.options;
+    exit_code code = EXIT_FINE;
+    for (size_t i = 0; i < LAYOUTS && code == EXIT_FINE; i++) {
+        char *path = path_in_folder(p->output, layout_names[i]);
+        code = output_check(path, o->force, false);
+        free(path);
+    }
+    for (size_t i = 0; i < o->files.n && into_files && code == EXIT_FINE; i++) {
+        char *path = path_in_folder(p->output, o->names.items[i]);
+        code = check_replaced(&p->job.inputs[i], path, p->kind);
+        if (code == EXIT_FINE) code = output_check(path, o->force, true);
+        free(path);
+    }
+    return code;
+}
+
+/* The layout is that of the files beside it: where these stay as they are, of the plan in them.
+ * They come first, as they may not be able to hold the plan. */
+static exit_code write_merged(planning *p) {
     const arenaut_target *target = p->job.pipeline->target;
-    if (code == EXIT_FINE && target->plan_in_file && target->share_apart) code = write_files(p);
+    const bool into_files = target->plan_in_file && target->share_apart;
+    exit_code code = into_files ? planning_find_reason(p, true) : EXIT_FINE;
+    p->kind = (output_kind){p->job.pipeline->document.format, NULL};
+    if (code == EXIT_FINE) code = open_folder(p->output);
+    if (code == EXIT_FINE) code = check_merged(p, into_files);
+    if (code == EXIT_FINE && into_files) code = write_files(p);
+    if (code == EXIT_FINE) {
+        code = p->reason ? planning_write_baseline(p, write_layout) : write_layout(p);
+    }
     p->kept = code == EXIT_FINE && p->reason;
     p->wrote = code == EXIT_FINE && !p->reason;
     p->written = 0; /* of several files */

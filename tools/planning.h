@@ -31,6 +31,13 @@ exit_code planning_check_output(planning *p);
 /* Why a new plan of this outcome is not written; NULL: it is. */
 const char *planning_reason(const arenaut_pipeline *p, arenaut_outcome outcome);
 
+/* Finds `reason`, and complains about a plan that no model can hold. */
+exit_code planning_find_reason(planning *p, bool into_model);
+
+/* Has `write` write the baseline, which is right, instead of the new plan, with the memories as
+ * they are now. */
+exit_code planning_write_baseline(planning *p, exit_code (*write)(planning *p));
+
 /* With the plan on standard output, the summary is a message. */
 exit_code planning_report(const planning *p, const tool_options *options, arenaut_text *out);
 

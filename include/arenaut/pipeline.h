@@ -425,7 +425,7 @@ arenaut_status arenaut_pipeline_take_plan(arenaut_pipeline *pipeline, const aren
     XX(HELD, "the file holds this plan already")                                           \
     XX(NO_SMALLER, "the runtime's own plan needs no more")                                 \
     XX(SCRATCH_UNKNOWN, "with the kernels' scratch, which is unknown, it could need more") \
-    XX(POOLS, "the runtime plans in one arena, and this plan is in several pools")
+    XX(POOLS, "the plan is in pools that the runtime does not have")
 
 typedef enum arenaut_outcome {
 #define XX(name, text) ARENAUT_OUTCOME_##name,

@@ -50,6 +50,7 @@ static arenaut_outcome outcome_in_model(const arenaut_pipeline *p, bool force) {
     if (!p->target->plan_in_file) return ARENAUT_OUTCOME_NOT_OBEYED;
     /* A runtime that lives in its arena has that one; offsets in a model name no pool. */
     if (p->target->layout && p->problem->n_pools > 1) return ARENAUT_OUTCOME_POOLS;
+    if (p->store->apart && p->options.n_pools > 0) return ARENAUT_OUTCOME_POOLS;
     if (p->op_outside != ARENAUT_NONE) return ARENAUT_OUTCOME_OUTSIDE;
     if (given == ARENAUT_GIVEN_FOREIGN && !force) return ARENAUT_OUTCOME_FOREIGN;
     if (arn_pipeline_memory_that_grows(p)) return ARENAUT_OUTCOME_MEMORY_GROWS;

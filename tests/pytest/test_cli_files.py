@@ -341,6 +341,34 @@ def test_a_wrong_solved_table_is_repaired(tmp_path):
     assert run(tmp_path, "check", "q.csv").returncode == 0
 
 
+@pytest.mark.parametrize("planner", ["exact", "best-fit"])
+def test_a_layout_is_that_of_the_files_beside_it(tmp_path, planner):
+    """Both stay as they are: another plan needs no less."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.pte").write_bytes((DATA / "pte" / "two_methods.pte").read_bytes())
+    done = run(tmp_path, "plan", "a.pte", "b.pte", "--share", "auto", "--planner", planner, "-o", "out")
+    assert "copies of the inputs" in done.stdout, done.stderr
+    layout = json.loads((tmp_path / "out" / "layout.program.json").read_text())
+    stated = [(t["method"], t["name"], t.get("given")) for t in layout["tensors"]]
+    written = [json.loads(run(tmp_path, "export", f"out/{name}.pte", "--as", "program").stdout) for name in ("a", "b")]
+    assert stated == [(f"{name}/{t['method']}", t["name"], t.get("given"))
+                      for name, file in zip("ab", written, strict=True) for t in file["tensors"]]
+    plan = json.loads((tmp_path / "out" / "layout.json").read_text())
+    assert {(b["name"], b["offset"]) for b in plan["buffers"]} == {(name, given["offset"]) for _, name, given in stated if given}
+
+
+@pytest.mark.parametrize(("flags", "code"), [(["-o", "out", "--pool", "a=2K", "--pool", "b=1K"], 2),
+                                             (["-o", "out", "--no-alloc-io"], 2), (["-o", "there"], 4)])
+def test_of_a_layout_that_files_cannot_hold_nothing_is_written(tmp_path, flags, code):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.pte").write_bytes((DATA / "pte" / "two_methods.pte").read_bytes())
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "layout.h").touch()
+    before = sorted(tmp_path.rglob("*"))
+    done = run(tmp_path, "plan", "a.pte", "b.pte", "--share", "auto", *flags)
+    assert done.returncode == code and done.stderr and sorted(tmp_path.rglob("*")) == before, done.stderr
+
+
 # ---- programs as JSON ----
 
 TARGETS = ["tflite-micro", "litert", "executorch", "torch", "tvm", "tvm-offsets", "onnxruntime", "iree",
