@@ -280,7 +280,7 @@ static exit_code open_and_read(tool_job *job, const char *const *paths, size_t n
     if (!job->label) job->path = job->inputs->path ? job->inputs->path : job->path;
     if (code == EXIT_FINE) code = fill_options(job, &options);
     if (code == EXIT_FINE) code = read_inputs(job, &options);
-    if (code == EXIT_FINE && job->options->hash && !job->label) { /* it is of one file's bytes */
+    if (code == EXIT_FINE && job->options->hash) {
         sha256_hex(job->inputs->data, job->inputs->size, job->sha256);
         job->pipeline->result.sha256 = job->sha256;
     }
@@ -311,6 +311,10 @@ exit_code job_read_merged(tool_job *job, const tool_options *options) {
                       .head = ARENAUT_UNLIMITED,
                       .tail = ARENAUT_UNLIMITED};
     job->path = job->label;
+    if (options->hash) {
+        return complain(EXIT_USAGE, NULL,
+                        "--hash is of one file, and --share makes one program of several");
+    }
     for (size_t i = 0; i < options->files.n; i++) {
         if (!is_standard_stream(options->files.items[i])) continue;
         return complain(EXIT_USAGE, options->files.items[i],
@@ -393,6 +397,16 @@ static exit_code check_model_flags(tool_job *job) {
     return code;
 }
 
+/* The library takes it as that of the first pool alone. */
+static exit_code check_capacity(const tool_job *job) {
+    const uint32_t n = job->pipeline->problem->n_pools;
+    if (job->options->capacity == NOT_GIVEN || n < 2) return EXIT_FINE;
+    return complain(EXIT_USAGE, job->path,
+                    "--capacity is of one pool, and there are %" PRIu32
+                    ": --pool NAME=SIZE states that of each",
+                    n);
+}
+
 exit_code job_prepare(tool_job *job) {
     const tool_options *o = job->options;
     arenaut_pipeline *p = job->pipeline;
@@ -404,6 +418,8 @@ exit_code job_prepare(tool_job *job) {
     if (passed) code = check_dump(job);
     if (code != EXIT_FINE) return code;
     if (st != ARENAUT_OK) return complain_stage(job, &err);
+    code = check_capacity(job);
+    if (code != EXIT_FINE) return code;
     if (o->dump_live) dump_live(job);
     if (o->scratch && !p->scratch.known) {
         note(job->path, "%s says nothing about model '%s'", o->scratch, p->options.scratch_model);

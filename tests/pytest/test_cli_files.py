@@ -369,6 +369,22 @@ def test_of_a_layout_that_files_cannot_hold_nothing_is_written(tmp_path, flags, 
     assert done.returncode == code and done.stderr and sorted(tmp_path.rglob("*")) == before, done.stderr
 
 
+@pytest.mark.parametrize("words", [["DATA/pte/two_methods.pte"], ["DATA/pte/two_methods.pte", "--share", "auto"],
+                                   ["DATA/hello_world_int8.tflite", "--pool", "a=1K", "--pool", "b=1K"]])
+def test_a_capacity_of_several_pools_is_refused(tmp_path, words):
+    """It was that of the first."""
+    words = [word.replace("DATA", str(DATA)) for word in words]
+    for verb in ("plan", "size"):
+        done = run(tmp_path, verb, *words, "--capacity", 1)
+        assert done.returncode == 2 and "--capacity is of one pool, and there are " in done.stderr
+
+
+def test_the_hash_of_several_files_that_are_one_program_is_refused(tmp_path):
+    model = DATA / "pte" / "two_methods.pte"
+    done = run(tmp_path, "plan", model, model, "--share", "auto", "--hash", "--json")
+    assert done.returncode == 2 and "--hash is of one file" in done.stderr
+
+
 # ---- programs as JSON ----
 
 TARGETS = ["tflite-micro", "litert", "executorch", "torch", "tvm", "tvm-offsets", "onnxruntime", "iree",
