@@ -198,11 +198,13 @@ void put_json_one_arena(const one_arena *all, bool planned, arenaut_text *out) {
 void put_one_arena_header(const one_arena *all, arenaut_text *out) {
     const arenaut_tensor_arena *arena = &all->arena[ARENA_PLANNED];
     const char *least = all->need[ARENA_PLANNED].unknown ? "_AT_LEAST" : "";
-    text_printf(out,
-                "/* One tensor_arena for %zu models, of which one runs at a time, made by arenaut "
-                "%s.\n * %s: one MicroAllocator for all interpreters; the head of the largest, and "
-                "all tails. */\n#ifndef ONE_ARENA_H\n#define ONE_ARENA_H\n\n",
-                all->n, arenaut_version(), all->target->name);
+    text_printf(
+        out,
+        "/* One tensor_arena for %zu models, of which one runs at a time, made by arenaut "
+        "%s.\n * %s: one MicroAllocator for all interpreters; the head of the largest, and "
+        "all tails. They are made in\n * the order in which the models were named; in another, "
+        "more may be needed. */\n#ifndef ONE_ARENA_H\n#define ONE_ARENA_H\n\n",
+        all->n, arenaut_version(), all->target->name);
     if (arena->apart) {
         text_printf(out, "#define ONE_ARENA_HEAD_BYTES%s %" PRIu64 "u\n", least,
                     all->need[ARENA_PLANNED].need[0]);

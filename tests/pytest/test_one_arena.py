@@ -135,6 +135,14 @@ def test_the_header_has_the_bytes_of_the_written_models(arenaut, tmp_path):
     assert written["as_it_is"]["bytes"] == int(bytes_)
 
 
+def test_the_order_of_the_models_counts(arenaut, tmp_path):
+    paths = [HELLO, DATA / "svdf_int8.tflite"]
+    sizes = [shared(arenaut, "size", order)["as_it_is"]["bytes"] for order in (paths, paths[::-1])]
+    assert "{:,} bytes of `hello_world_int8` and `svdf_int8` instead of {:,}".format(*sizes) in PAGE
+    arenaut("plan", *paths, "--one-arena", "-o", tmp_path)
+    assert "the order in which the models were named" in (tmp_path / "one_arena.h").read_text()
+
+
 def test_diff_judges_the_shared_arena(arenaut, tmp_path):
     out = tmp_path / "both"
     arenaut("plan", PERSON, RESNET, "--one-arena", "-o", out)
