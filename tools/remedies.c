@@ -51,7 +51,8 @@ static exit_code try_plan(tool_job *job, bool *found) {
     if (code != EXIT_FINE) return code;
     const arenaut_status st = arenaut_pipeline_plan(job->pipeline, &err);
     code = job_goes_on(EXIT_FINE);
-    const bool none = st == ARENAUT_NO_PLAN || st == ARENAUT_STOPPED || st == ARENAUT_REFUSED;
+    const bool none = st == ARENAUT_NO_PLAN || st == ARENAUT_NOT_FOUND || st == ARENAUT_STOPPED ||
+                      st == ARENAUT_REFUSED; /* rights that the planner lacks */
     if (code != EXIT_FINE || none) return code;
     code = job_judge_plan(job, st, &err);
     *found = code == EXIT_FINE;

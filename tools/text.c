@@ -33,7 +33,8 @@ exit_code exit_for_status(arenaut_status status) {
         case ARENAUT_TOO_LARGE:
         case ARENAUT_REFUSED: return EXIT_INPUT;
         case ARENAUT_REJECTED:
-        case ARENAUT_NO_PLAN: return EXIT_NEGATIVE;
+        case ARENAUT_NO_PLAN:
+        case ARENAUT_NOT_FOUND: return EXIT_NEGATIVE;
         case ARENAUT_STOPPED: return EXIT_INTERRUPT;
         case ARENAUT_NO_MEMORY:
         case ARENAUT_IO: return EXIT_IO;

@@ -105,12 +105,12 @@ static exit_code prove_row(bench *b, const tool_job *job) {
     return code;
 }
 
-/* A planner that cannot express the problem is a row, not an error. */
+/* A planner that cannot express the problem, or found no plan, is a row, not an error. */
 static exit_code bench_planner(bench *b, tool_job *job, const char *planner) {
     arenaut_error err = {0};
     job->pipeline->options.plan.planner = planner;
     const arenaut_status st = arenaut_pipeline_plan(job->pipeline, &err);
-    const bool refused = st == ARENAUT_REFUSED;
+    const bool refused = st == ARENAUT_REFUSED || st == ARENAUT_NOT_FOUND;
     exit_code code = refused ? EXIT_FINE : job_judge_plan(job, st, &err);
     const bool answered = job_is_answered(job, code);
     if (answered) code = prove_row(b, job);

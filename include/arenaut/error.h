@@ -27,7 +27,8 @@ extern "C" {
     XX(8, STOPPED, "the caller stopped the work before there was a result")   \
     XX(9, IO, "reading or writing failed")                                    \
     XX(10, INTERNAL, "a bug in arenaut")                                      \
-    XX(11, NO_PLAN, "no plan exists: that is proven")
+    XX(11, NO_PLAN, "no plan exists: that is proven")                         \
+    XX(12, NOT_FOUND, "no plan was found, although there may be one")
 
 typedef enum arenaut_status {
 #define XX(number, name, text) ARENAUT_##name = number,

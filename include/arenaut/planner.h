@@ -136,7 +136,7 @@ uint64_t arenaut_default_effort(void);
  * and *out is a plan of quality INFEASIBLE that holds the same as a witness. The caller frees
  * *out in both cases; all other errors leave it as it was: BAD_INPUT, TOO_LARGE or BAD_ARGUMENT
  * from arenaut_problem_validate, BAD_ARGUMENT for an unknown planner or setting, REFUSED for a
- * feature the planner lacks and where it found no plan that fits without proof that there is
+ * feature the planner lacks, NOT_FOUND where it found no plan that fits without proof that there is
  * none, NO_MEMORY, STOPPED if stopped, or out of effort, before there was any plan. The same
  * problem and options give the same plan on every machine. The plan is not checked here: see
  * check.h. */

@@ -61,7 +61,8 @@ class UnsupportedError(ArenautError):
 class RefusedError(ArenautError):
     """A request that is not done.
 
-    This format cannot express it, this planner cannot do it, or it would make nothing better."""
+    This format cannot express it, this planner cannot do it or found no plan, although there may be
+    one, or it would make nothing better."""
 
 
 class RejectedError(ArenautError):
@@ -100,7 +101,7 @@ KINDS = {records.NO_MEMORY: OutOfMemoryError, records.BAD_ARGUMENT: InputError,
          records.BAD_INPUT: InputError, records.UNSUPPORTED: UnsupportedError,
          records.TOO_LARGE: InputError, records.REFUSED: RefusedError,
          records.REJECTED: RejectedError, records.STOPPED: StoppedError,
-         records.NO_PLAN: NoPlanError}
+         records.NO_PLAN: NoPlanError, records.NOT_FOUND: RefusedError}
 
 
 def error_of(status: int, message: str, **about: object) -> ArenautError:

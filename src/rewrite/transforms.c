@@ -187,7 +187,8 @@ static arenaut_status run_trial(arn_search *s, arn_budget *budget,
     if (st == ARENAUT_OK && arn_budget_goes_on(budget)) {
         trial->options.plan.effort = trial_effort(s->pipeline, how);
         st = arn_pipeline_make_plan(trial, err);
-        if (st == ARENAUT_REFUSED) st = ARENAUT_NO_PLAN; /* perhaps: none was found */
+        /* The planner found none, or lacks a feature of this candidate's. */
+        if (st == ARENAUT_NOT_FOUND || st == ARENAUT_REFUSED) st = ARENAUT_NO_PLAN;
         if (st == ARENAUT_OK) st = find_reserved(trial, reserved, err);
         if (st == ARENAUT_OK) st = take_asked(s, trial, err);
     }

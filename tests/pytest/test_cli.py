@@ -559,6 +559,22 @@ def test_names_cannot_drive_the_terminal(shell):
         assert "\x1b" not in done.stdout + done.stderr and "\x07" not in done.stdout, verb
 
 
+def test_that_a_planner_finds_no_plan_is_a_negative_answer(shell):
+    """Not so if it cannot express the problem."""
+    (shell.folder / "n.csv").write_text("id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n")
+    for verb in ("plan", "size", "explain", "view"):
+        done = shell(f"arenaut {verb} n.csv --planner naive --capacity 32")
+        assert done.returncode == 1 and "found no plan within the capacities of the pools, although there may be one" in done.stderr
+    assert shell("arenaut plan n.csv --planner naive --capacity 48").returncode == 0
+    assert "found no plan" in shell("arenaut bench n.csv --planner naive,auto --capacity 32").stdout
+    (shell.folder / "i.json").write_text(json.dumps({"schema": "arenaut.problem/1", "pools": [{"name": "a"}, {"name": "b"}], "buffers": [
+        {"size": 16, "first": 0, "end": 2}]}))
+    assert shell("arenaut plan i.json --planner tflm-greedy").returncode == 3
+    for flags in ("", "--split on --inplace on"):  # --overlap on is not for this planner
+        done = shell(f"arenaut explain data/resnet_int8.tflite --planner skyline {flags}")
+        assert done.returncode == 0, done.stderr
+
+
 def test_where_there_is_no_plan_explain_has_no_arena(shell):
     (shell.folder / "e.csv").write_text("id,lower,upper,size\na,0,2,16\nb,0,2,16\n")
     done = shell("arenaut explain e.csv --capacity 16")

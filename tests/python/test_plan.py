@@ -189,6 +189,12 @@ def test_no_plan_has_a_witness():
     assert again.witness == witness and str(again) == str(none.value)
 
 
+def test_a_planner_that_finds_no_plan_has_proven_nothing():
+    with pytest.raises(arenaut.RefusedError, match="although there may be one") as none:
+        arenaut.plan([16, 16, 16], [0, 1, 2], [2, 3, 4], pools={"sram": 32}, planner="naive")
+    assert none.value.status == 12
+
+
 def test_the_same_answer_every_time(hard):
     plans = [arenaut.plan(*hard, effort=20000, threads=threads) for threads in (1, 1, 2)]
     assert len({(plan.arena, plan.bound, bytes(plan.offsets)) for plan in plans}) == 1

@@ -126,6 +126,10 @@ void assert_plan_accepted(const arenaut_problem *problem, const arenaut_plan *pl
     assert_int_equal(finding.rule, ARENAUT_RULE_NONE);
 }
 
+bool is_no_answer(arenaut_status st) {
+    return st == ARENAUT_REFUSED || st == ARENAUT_NOT_FOUND || st == ARENAUT_STOPPED;
+}
+
 bool is_answer(arenaut_status st, const arenaut_plan *plan) {
     if (st == ARENAUT_OK) assert_int_not_equal(plan->quality, ARENAUT_INFEASIBLE);
     if (st == ARENAUT_NO_PLAN) assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);

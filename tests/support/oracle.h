@@ -28,8 +28,12 @@ typedef struct claimed_plan {
 } claimed_plan;
 arenaut_status certify_and_check(void *context, const arenaut_allocator *allocator);
 
-/* Whether arenaut_plan_make answered: OK with a plan that can be used, or NO_PLAN with an
- * infeasible one. Fails the test where status and plan contradict each other. */
+/* Whether arenaut_plan_make gave no answer, though there may be a plan: the planner lacks a
+ * feature, found no plan, or was stopped. */
+bool is_no_answer(arenaut_status st);
+
+/* Whether it answered: OK with a plan that can be used, or NO_PLAN with an infeasible one. Fails
+ * the test where status and plan contradict each other. */
 bool is_answer(arenaut_status st, const arenaut_plan *plan);
 
 /* The same of a call's status, as an assertion; a NO_PLAN must have said why. The call comes

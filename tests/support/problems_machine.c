@@ -466,7 +466,7 @@ static uint32_t features_used(const trial *t) {
 static bool may_decline(const trial *t, const arenaut_planner *planner, arenaut_status st,
                         const char *why) {
     const uint32_t features = features_used(t);
-    if (st != ARENAUT_REFUSED && st != ARENAUT_STOPPED) return false;
+    if (st != ARENAUT_REFUSED && st != ARENAUT_NOT_FOUND && st != ARENAUT_STOPPED) return false;
     if (features & ~planner->handles) return strstr(why, "does not handle") != NULL;
     if (t->p->traits & planner->refuses) return strstr(why, "does not plan") != NULL;
     if (strstr(why, "have a device")) return strcmp(planner->name, "tvm-tokens") == 0;

@@ -186,7 +186,7 @@ TEST(a_reserve_at_the_end_of_the_numbers_is_refused) {
             .planner = both[i], .settings = &setting, .n_settings = 1};
         arenaut_plan *plan = NULL;
         arenaut_error err = {0};
-        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_REFUSED);
+        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_NOT_FOUND);
     }
     arenaut_problem_free(p);
 }
@@ -212,7 +212,7 @@ TEST(a_pool_that_is_too_small_is_refused) {
         const arenaut_plan_options options = {.planner = both[i]};
         arenaut_error err = {0};
         plan = NULL;
-        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_REFUSED);
+        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_NOT_FOUND);
         arenaut_problem_free(p);
     }
 }

@@ -86,7 +86,7 @@ static arenaut_plan *plan_of(const arenaut_problem *problem, uint64_t effort) {
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
-    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) return NULL;
+    if (is_no_answer(st)) return NULL;
     assert_answered(st, plan, &err);
     assert_plan_accepted(problem, plan);
     return plan;

@@ -31,7 +31,7 @@ static arenaut_plan *plan_with(const arenaut_problem *problem,
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(problem, options, NULL, &plan, &err);
-    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) {
+    if (is_no_answer(st)) {
         assert_null(plan);
         assert_true(strlen(err.msg) > 0);
         return NULL;

@@ -131,7 +131,7 @@ static cost plan_with(const arenaut_problem *p, const arenaut_planner *planner, 
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(p, &options, NULL, &plan, &err);
-    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) return found;
+    if (is_no_answer(st)) return found;
     if (st != ARENAUT_NO_PLAN) assert_ok(st, err);
     hold_against(p, plan, least);
     if (plan->quality != ARENAUT_INFEASIBLE) found = (cost){plan->spill, plan->total};

@@ -237,7 +237,8 @@ static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
         if (!final) arn_meter_stop(meter, part->stopped_by);
     }
     arenaut_plan_free(part);
-    return st == ARENAUT_REFUSED || st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+    const bool none = st == ARENAUT_REFUSED || st == ARENAUT_NOT_FOUND || st == ARENAUT_NO_PLAN;
+    return none ? ARENAUT_OK : st;
 }
 
 /* The problem with every buffer in its pool of the plan. */

@@ -119,7 +119,7 @@ arenaut_status arn_meter_finish(arn_meter *meter) {
                         "the pools",
                         meter->planner);
     }
-    return arn_fail(meter->planning->err, ARENAUT_REFUSED, 0,
+    return arn_fail(meter->planning->err, ARENAUT_NOT_FOUND, 0,
                     "planner '%s' found no plan within the capacities of the pools, although "
                     "there may be one",
                     meter->planner);

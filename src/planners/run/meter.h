@@ -67,7 +67,7 @@ bool arn_meter_improves(const arn_meter *meter, arenaut_cost cost);
 void arn_meter_improved(arn_meter *meter, arenaut_cost cost);
 
 /* Writes effort and the reason for stopping into the plan. If there is no plan: STOPPED, or
- * REFUSED if the planner itself found none. */
+ * NOT_FOUND if the planner itself found none. */
 arenaut_status arn_meter_finish(arn_meter *meter);
 
 #endif
