@@ -25,8 +25,7 @@ struct arenaut_program_store {
     uint32_t tensors, ops, methods;      /* capacities */
     uint32_t symbols, exprs, expr_facts; /* likewise */
     arn_expr_facts *facts;               /* per expression */
-    bool
-        sampled; /* the pass `shapes` looked at some values in the ranges of its symbols, not all */
+    bool sampled;                        /* `shapes` looked at some of its symbols' values only */
 };
 
 /* The allocator of a problem that the library made; NULL (the C library) for one whose
