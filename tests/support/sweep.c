@@ -6,10 +6,14 @@
 #include "support/random.h"
 #include "support/require.h"
 
-static size_t step_of(const sweep *s) { return s->step ? s->step : 1; }
-
 static size_t end_of(const sweep *s, size_t size) {
     return s->end && s->end < size ? s->end : size;
+}
+
+/* A step that comes to one place at least, where none is skipped. */
+static size_t step_of(const sweep *s, size_t size) {
+    const size_t most = end_of(s, size), step = s->step < most ? s->step : most;
+    return step ? step : 1;
 }
 
 static void try(const sweep *s, const uint8_t *data, size_t size, sweep_counts *counts) {
@@ -30,7 +34,8 @@ sweep_counts sweep_cuts(const sweep *s, const uint8_t *data, size_t size) {
     enum { APART = 1024 }; /* inside of skipped bytes one cut is like the next */
     sweep_counts counts = {0, 0};
     rng r = {s->seed};
-    for (size_t cut = rng_below(&r, (uint32_t)step_of(s)); cut < size; cut += step_of(s)) {
+    const size_t step = step_of(s, size);
+    for (size_t cut = rng_below(&r, (uint32_t)step); cut < size; cut += step) {
         if (s->skip && cut > 0 && s->skip[cut] && s->skip[cut - 1] && cut % APART) continue;
         uint8_t *copy = exact_copy(data, cut);
         try(s, copy, cut, &counts);
@@ -52,11 +57,12 @@ static void flip_at(const sweep *s, uint8_t *data, size_t size, size_t at, unsig
 sweep_counts sweep_flips(const sweep *s, uint8_t *data, size_t size) {
     sweep_counts counts = {0, 0};
     rng r = {s->seed};
-    size_t left = rng_below(&r, (uint32_t)step_of(s)); /* so many bytes until the next one */
+    const size_t step = step_of(s, size);
+    size_t left = rng_below(&r, (uint32_t)step); /* so many bytes until the next one */
     for (size_t at = 0; at < end_of(s, size); at++) {
         if (s->skip && s->skip[at]) continue;
         if (left-- > 0) continue;
-        left = step_of(s) - 1;
+        left = step - 1;
         flip_at(s, data, size, at, rng_below(&r, 8), &counts);
     }
     return counts;
