@@ -118,8 +118,8 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
         text_put(out, "no op is rematerialized: the budget is kept without\n");
     } else if (budget > 0 && !r->certificate) {
         text_put(out,
-                 "none was found that fits; nothing is proven: passes update values in place "
-                 "by the order of the ops\n");
+                 "none was found that fits; nothing is proven: other schedules may have other "
+                 "aliases\n");
     } else if (budget > 0) {
         text_printf(out,
                     r->floor > budget ? "nothing fits: any sequence needs %s bytes (proven)\n"

@@ -146,8 +146,8 @@ typedef struct arenaut_recomputed {
     uint64_t floor;     /* no arena is smaller, whatever is rematerialized; checked */
     const char *device; /* for which time is modelled; NULL: it was given. Static, or borrowed */
     bool fits;          /* the arena keeps the budget, by this sequence or without any */
-    /* Of `bound` and `floor`; borrowed. NULL: nothing is proven, and both are 0, since passes
-     * update values in place by the order of the ops (docs/recompute.md). */
+    /* Of `bound` and `floor`; borrowed. NULL: nothing is proven, and both are 0, since other
+     * schedules may have other aliases (docs/recompute.md). */
     const arenaut_remat_certificate *certificate;
 } arenaut_recomputed;
 

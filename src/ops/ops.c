@@ -110,6 +110,11 @@ const arn_op_row *arn_op_row_any(const char *name) {
     return name ? find_overload(name) : NULL;
 }
 
+bool arn_op_is_join(const char *name) {
+    const arn_op_row *row = arn_op_row_any(name);
+    return row && row->family == ARN_FAMILY_CONCATENATION;
+}
+
 /* The next character that counts; '\0' where the overload begins. */
 static char next_plain(const char **at) {
     while (**at == '_') ++*at;

@@ -124,6 +124,9 @@ const arn_op_row *arn_op_row_find(arn_op_dialect dialect, const char *name);
  * that "aten::cat.out" is "aten::cat". O(log n). */
 const arn_op_row *arn_op_row_any(const char *name);
 
+/* Whether the operator of that name is a concatenation, in any dialect. O(log n). */
+bool arn_op_is_join(const char *name);
+
 /* Whether the operator is cheap, by its name without namespace, overload, underscores and capitals:
  * "aten::hardtanh.out" and "HARD_SWISH" are told as "hardtanh" and "hardswish". O(rows). */
 bool arn_op_is_cheap(const char *name);

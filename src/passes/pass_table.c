@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/table.h"
 #include "ir/program.h"
+#include "ops/ops.h"
 #include "passes/pass_table.h"
 
 #define PASS(id) extern const arenaut_pass arn_pass_##id;
@@ -69,20 +70,26 @@ bool arn_pass_runs_by_default(const arenaut_program *program, const char *name) 
     return select_passes(program, NULL, chosen, NULL) == ARENAUT_OK && is_chosen(chosen, name);
 }
 
-/* Calls that export wraps, so that they return copies of the operands that they update. */
-static bool has_wrapped_calls(const arenaut_program *program) {
+static bool is_join(const arenaut_op *op) { return arn_op_is_join(op->name); }
+
+/* A call that export wraps, so that it returns copies of the operands that it updates. */
+static bool is_wrapped_call(const arenaut_op *op) {
     uint32_t n_bases;
-    for (uint32_t i = 0; i < program->n_ops; i++) {
-        if (arn_wrapped_operator(&program->ops[i], &n_bases)) return true;
-    }
-    return false;
+    return arn_wrapped_operator(op, &n_bases) != NULL;
 }
 
-bool arn_passes_follow_order(const arenaut_program *program, const char *selection) {
+static bool has_op(const arenaut_program *program, bool (*is)(const arenaut_op *op)) {
+    bool any = false;
+    for (uint32_t i = 0; i < program->n_ops && !any; i++) any = is(&program->ops[i]);
+    return any;
+}
+
+bool arn_aliases_follow_schedule(const arenaut_program *program, const char *selection) {
     bool chosen[N_PASSES];
     if (select_passes(program, selection, chosen, NULL) != ARENAUT_OK) return true;
     return is_chosen(chosen, "reinplace") ||
-           (is_chosen(chosen, "undo-functionalization") && has_wrapped_calls(program));
+           (is_chosen(chosen, "undo-functionalization") && has_op(program, is_wrapped_call)) ||
+           (is_chosen(chosen, "slices") && has_op(program, is_join));
 }
 
 arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,

@@ -11,8 +11,9 @@ bool arn_pass_runs_by_default(const arenaut_program *program, const char *name);
  * inputs, in the order of the last outputs. NULL: it wraps none. */
 const char *arn_wrapped_operator(const arenaut_op *op, uint32_t *n_bases);
 
-/* Whether the order of the program's ops decides which values the passes of this selection (of
- * arenaut_passes_run) update in place: another order of the same ops may need less. */
-bool arn_passes_follow_order(const arenaut_program *program, const char *selection);
+/* Whether the schedule decides which values the passes of this selection (of arenaut_passes_run)
+ * update in place, or join: another schedule of the same ops, or one with repetitions, each of
+ * which may be a part of another join, may need less. */
+bool arn_aliases_follow_schedule(const arenaut_program *program, const char *selection);
 
 #endif

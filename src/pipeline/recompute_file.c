@@ -83,7 +83,7 @@ static arn_recompute_task task_of(const file_task *t) {
                                 t->order,
                                 t->file,
                                 t->base,
-                                arn_passes_follow_order(t->file, t->given->options.passes)};
+                                arn_aliases_follow_schedule(t->file, t->given->options.passes)};
 }
 
 static void close_task(const arenaut_pipeline *p, file_task *t) {

@@ -36,9 +36,8 @@ typedef struct arn_recompute_task {
     const arn_program_order *order;
     const arenaut_program *file;
     const uint32_t *base;
-    bool by_order; /* passes update in place by the order of ops (arn_passes_follow_order): what
-                    * holds of the ops in this order need not hold in another, and nothing is proven
-                    */
+    bool open_aliases; /* another schedule may have others (arn_aliases_follow_schedule): nothing is
+                        * proven */
 } arn_recompute_task;
 
 /* A sequence for arn_recompute. */

@@ -199,10 +199,8 @@ static arenaut_status list_joined(arenaut_pipeline *p, arenaut_error *err) {
     given->joined = joined;
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
-        const arn_op_row *row = op->kind == ARENAUT_OP_VIEW ? arn_op_row_any(op->name) : NULL;
-        if (row && row->family == ARN_FAMILY_CONCATENATION && op->n_outputs == 1) {
-            joined[given->n_joined++] = op->outputs[0];
-        }
+        const bool joins = op->kind == ARENAUT_OP_VIEW && arn_op_is_join(op->name);
+        if (joins && op->n_outputs == 1) joined[given->n_joined++] = op->outputs[0];
     }
     return ARENAUT_OK;
 }

@@ -120,6 +120,47 @@ def test_nothing_is_proven_where_passes_follow_the_order(tmp_path, first, flags)
     assert "nothing is proven" in curve and "(proven)" not in curve
 
 
+def functional(tensors, ops):
+    """A program of the dialect aten; the last tensor is its result."""
+    return {"schema": "arenaut.program/1", "dialect": "aten", "tensors": [
+        {"name": name, "dtype": "float32", "dims": dims} | more for name, dims, more in tensors],
+        "inputs": [tensors[0][0]], "outputs": [tensors[-1][0]], "ops": [
+        {"name": f"aten::{name}", "kind": "functional", "inputs": ins, "outputs": outs} for name, ins, outs in ops]}
+
+
+def joins(again):
+    """`a` is a part of two joins, of which one alone can have it in place, unless it is made again."""
+    part, whole, one = [4, 16], [8, 16], [1, 4]
+    sizes = [("x", one), ("a", part), ("b", part), ("c", whole), ("s", one), (again, part), ("d", part), ("e", whole), ("t", one), ("y", one)]
+    repeated = [("relu", ["x"], [again])] if again != "a" else []
+    return functional([(name, dims, {}) for name, dims in dict(sizes).items()], [
+        ("relu", ["x"], ["a"]), ("sigmoid", ["x"], ["b"]), ("cat", ["a", "b"], ["c"]), ("sum", ["c"], ["s"]), *repeated,
+        ("tanh", ["x"], ["d"]), ("cat", [again, "d"], ["e"]), ("sum", ["e"], ["t"]), ("add", ["s", "t"], ["y"])])
+
+
+def test_nothing_is_proven_of_joins_in_place(tmp_path):
+    once, twice = tmp_path / "once.json", tmp_path / "twice.json"
+    once.write_text(json.dumps(joins("a")))
+    twice.write_text(json.dumps(joins("a2")))
+    least = planned(twice, "--passes", "slices")["result"]["arena"]
+    for flags in ((), ("--fit", "600"), ("--fit", "600", "--reorder", "on")):
+        told = planned(once, "--passes", "slices", "--recompute", "on", *flags)
+        assert told["recompute"]["floor"] <= min(least, told["result"]["arena"]) and "rematerialization" not in told
+    assert planned(once, "--recompute", "on")["recompute"]["floor"] == 1040
+
+
+def test_nothing_is_proven_where_views_may_become_copies(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(functional(
+        [("x", [1, 4], {}), ("b", [64, 16], {}), ("v", [8, 16], {}), ("w", [56, 16], {"view_offset": 512}), ("s", [1, 4], {}),
+         ("h", [64, 16], {}), ("g", [1, 4], {}), ("y", [8, 16], {})],
+        [("rand_like", ["x"], ["b"]), ("split_with_sizes", ["b"], ["v", "w"]), ("sum", ["w"], ["s"]), ("mm", ["s"], ["h"]),
+         ("sum", ["h"], ["g"]), ("add.Tensor", ["v", "g"], ["y"])])))
+    told = planned(path, "--recompute", "on", "--reorder", "on", "--fit", "300")
+    assert told["result"]["arena"] < 8208 and told["recompute"]["floor"] <= told["result"]["arena"]
+    assert planned(path, "--recompute", "on", "--fit", "300")["recompute"]["floor"] == 8208
+
+
 def draw(rng):
     """Ops on small tensors: views, updates, random numbers, results over operands."""
     tensors, ops, live, root, given = [], [], [], {}, []

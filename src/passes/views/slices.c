@@ -16,11 +16,6 @@
 #include "ir/store.h"
 #include "ops/ops.h"
 
-static bool is_join(const arenaut_op *op) {
-    const arn_op_row *row = arn_op_row_any(op->name);
-    return row && row->family == ARN_FAMILY_CONCATENATION;
-}
-
 /* Whether the tensor differs from the whole in dimension `axis` only. */
 static bool is_slice(const arenaut_tensor *part, const arenaut_tensor *whole, uint32_t axis) {
     if (part->rank != whole->rank || part->dtype != whole->dtype || part->strides) return false;
@@ -144,7 +139,8 @@ static void list_joins(joins *j, uint32_t *scratch) {
     const arenaut_program *p = j->program;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (!is_join(op) || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE) continue;
+        if (!arn_op_is_join(op->name) || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE)
+            continue;
         uint32_t most = 0;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             const uint32_t t = op->inputs[k];

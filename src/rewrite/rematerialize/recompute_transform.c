@@ -7,10 +7,21 @@
 
 #include "core/checked.h"
 #include "passes/pass_table.h"
+#include "rewrite/copies/copy_views.h"
 #include "rewrite/find_within.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"
 #include "rewrite/rematerialize/remat_cost.h"
+
+/* Views that `--reorder on` may materialize are not aliases in all schedules either. */
+static bool aliases_are_open(const arenaut_pipeline *p) {
+    const arenaut_program *file = p->document.program;
+    bool open = arn_aliases_follow_schedule(file, p->options.passes);
+    for (uint32_t i = 0; i < file->n_ops && p->options.reordering.on && !open; i++) {
+        open = arn_view_may_be_copy(file, i);
+    }
+    return open;
+}
 
 /* `moved`: the base is another schedule than that of the file. */
 static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t *base, bool moved,
@@ -28,12 +39,8 @@ static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t
         options.budget = bytes;
         arn_budget part = arn_budget_part(&s->finding, effort, 0, ARN_BUDGET_ALL);
         const arn_recompute_task task = {
-            lowered->document.program,
-            lowered->lowering,
-            problem,
-            p->document.program,
-            base,
-            arn_passes_follow_order(p->document.program, p->options.passes)};
+            lowered->document.program, lowered->lowering, problem, p->document.program, base,
+            aliases_are_open(p)};
         st = arn_recompute_find(&task, &part, &options, arn_pipeline_allocator(p), found, err);
     }
     arn_program_order_free(problem);

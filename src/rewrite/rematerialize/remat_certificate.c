@@ -182,10 +182,9 @@ static arenaut_status check_times(examiner *x) {
 static arenaut_status examine(examiner *x, const arn_recompute_task *task,
                               const arenaut_recompute_options *options) {
     const arenaut_remat_certificate *c = x->certificate;
-    if (task->by_order) {
+    if (task->open_aliases) {
         return arn_fail(x->err, ARENAUT_REFUSED, 0,
-                        "nothing is proven of a program of which passes update values in place by "
-                        "the order of its ops");
+                        "nothing is proven of a program whose aliases depend on the schedule");
     }
     arenaut_recompute_options same = *options;
     same.budget = c->any_op ? c->budget : 0;

@@ -78,7 +78,7 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
     r->fits = found->fits;
     arn_remat_certificate_free(r->certificate);
     r->certificate = NULL;
-    if (c->task->by_order) return ARENAUT_OK;
+    if (c->task->open_aliases) return ARENAUT_OK;
     r->bound = found->bound;
     r->floor = found->floor;
     st = arn_remat_certificate_make(&c->program, found, c->allocator, &r->certificate, c->err);

@@ -88,8 +88,8 @@ static arenaut_status list_tensors(plotter *x, const arenaut_rematerialization *
 static arenaut_status take_whole(plotter *x, const arenaut_rematerialization *r) {
     x->curve->before = r->before;
     x->curve->base = r->base;
-    x->curve->floor = x->task->by_order ? 0 : r->floor;
-    return x->task->by_order ? ARENAUT_OK : list_tensors(x, r);
+    x->curve->floor = x->task->open_aliases ? 0 : r->floor;
+    return x->task->open_aliases ? ARENAUT_OK : list_tensors(x, r);
 }
 
 /* ---- points ---- */
@@ -105,7 +105,7 @@ static arenaut_status find_point(plotter *x, uint32_t turn, uint32_t percent,
                                    .budget = bytes,
                                    .peak = r->peak,
                                    .added = r->added,
-                                   .bound = x->task->by_order ? 0 : r->bound,
+                                   .bound = x->task->open_aliases ? 0 : r->bound,
                                    .n_copies = r->n_runs - x->program.problem.n_ops,
                                    .fits = r->fits};
     arenaut_rematerialization_free(r);
