@@ -392,7 +392,7 @@ static exit_code parse_roofline(const char *text, arenaut_roofline *device) {
     const char *near = nearest(text, names, sizeof names / sizeof *names);
     return complain(EXIT_USAGE, NULL,
                     "--device %s: a device is a100, h100, cpu, or FLOPS:BYTES, its rates a "
-                    "second, such as 7.8e13:1.24e12%s%s%s",
+                    "second, from 1e6 to below 1e18, such as 7.8e13:1.24e12%s%s%s",
                     text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 

@@ -124,9 +124,11 @@ def recomputing(given, max_ops):
 
 def roofline(device):
     """By its name, or (operations, bytes) in a second."""
-    if isinstance(device, str):
-        known = C.arenaut_roofline_find(device.encode())
-        return known.contents if known else arrays.refuse("device", None, device, "a100, h100, cpu, or a pair of rates")
+    known = C.arenaut_roofline_find(device.encode()) if isinstance(device, str) else None
+    if known:
+        return known.contents
+    if not isinstance(device, (tuple, list)) or len(device) != 2:
+        arrays.refuse("device", None, device, "a100, h100, cpu, or a pair of rates")
     operations, moved = (at_least_one("device", rate) for rate in device)
     return records.Roofline(b"the device given", operations, moved, 0)
 

@@ -31,6 +31,14 @@ def test_each_point_is_a_plan_that_fits(arenaut, arenaut_json, tmp_path):
     assert times == sorted(times)
 
 
+@pytest.mark.parametrize("rate", [1000003, 600000000, 1900000000, 12800000001, 10**15 + 7])
+def test_times_are_those_of_any_rate(arenaut_json, tmp_path, rate):
+    path = tmp_path / "chain.json"
+    path.write_text(json.dumps(chain(2)))
+    told = arenaut_json("explain", path, "--recompute", "on", "--device", f"9e17:{rate}")["curve"]["nanoseconds"]
+    assert told == sum(bytes * 10**9 // rate for bytes in (1008, 2000, 3000, 3000))
+
+
 def test_no_time_is_told_of_what_is_impossible(arenaut, arenaut_json, model):
     """Any number is a bound of sequences that there are none of, and the search comes upon huge ones."""
     floor = arenaut_json("plan", model, "--recompute", "on", "--fit", "50%")["recompute"]["floor"]

@@ -401,8 +401,9 @@ def test_costs_are_those_of_a_file_or_of_a_device(arenaut, arenaut_json, tmp_pat
     assert "for 1e9:1e9" in arenaut(*flags, "--device", "1e9:1e9").stdout
     costs.write_text("method,op,nanoseconds\n# the first\nforward,0,1000000000\n,1,7\n")
     assert arenaut_json(*flags, "--costs", costs)["recompute"]["nanoseconds"] > 1000000000
-    for row, word in (("forward,99999,1", "no op"), ("other,0,1", "no method"), ("forward,0,-1", "nanoseconds"),
-                      ("forward,0,", "nanoseconds"), ("forward,0", "a row has")):
+    for row, word in (("forward,99999,1", "'op' is '99999'; allowed: whole numbers below "), ("other,0,1", "no method"),
+                      ("forward,0,-1", "'nanoseconds' is '-1'"), ("forward,0,", "'nanoseconds' is ''"), ("forward,0", "a row has"),
+                      (f"forward,0,{2**62}", f"'{2**62}'; allowed: whole numbers below {2**62}")):
         costs.write_text(f"method,op,nanoseconds\n{row}\n")
         done = arenaut(*flags, "--costs", costs, "-o", tmp_path / "no.pt2", exit=3)
         assert word in done.stderr and "line 2" in done.stderr

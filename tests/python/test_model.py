@@ -324,6 +324,9 @@ def test_cheap_ops_that_run_again(tmp_path):
         model.plan(fit=4000)
     with pytest.raises(arenaut.InputError, match="a100, h100, cpu"):
         model.plan(recompute=True, device="abacus")
+    for wrong in ((10**12,), 5, (1, 2, 3), {}):
+        with pytest.raises(arenaut.InputError, match="a pair of rates"):
+            model.plan(recompute=True, device=wrong)
     costs.write_text("method,op,nanoseconds\n,999,1\n")
     with pytest.raises(arenaut.InputError, match="999"):
         model.plan(recompute=True, costs=costs)

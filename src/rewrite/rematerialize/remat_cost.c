@@ -6,6 +6,7 @@
 #include "rewrite/rematerialize/remat_cost.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -112,10 +113,16 @@ static uint64_t traffic(const arenaut_program *p, const arenaut_op *op) {
     return bytes;
 }
 
-/* Rates are per second; those of less than one a nanosecond are rounded so that sums stay small. */
+/* Of a rate per second. Long division, digit by digit: the product with 1e9 may be too large. */
 static uint64_t nanoseconds(uint64_t amount, uint64_t rate) {
-    if (rate >= NANOSECONDS) return amount / (rate / NANOSECONDS);
-    return rate > 0 ? times(amount, NANOSECONDS / rate) : 0;
+    if (rate == 0) return 0;
+    rate = arn_min_u64(rate, UINT64_MAX / 10);
+    uint64_t time = amount / rate, rest = amount % rate;
+    for (uint32_t unit = NANOSECONDS; unit > 1; unit /= 10) {
+        time = times(time, 10) + 10 * rest / rate;
+        rest = 10 * rest % rate;
+    }
+    return time;
 }
 
 uint64_t arn_remat_cost(const arenaut_program *p, const arenaut_op *op,
@@ -153,6 +160,7 @@ uint64_t arn_roofline_operations(const arenaut_roofline *device, uint64_t macs, 
 /* ---- the cost file ---- */
 
 enum { METHOD, OP, COST, N_CELLS };
+static const uint64_t MOST_COST = ARENAUT_SIZE_MAX / 2;
 
 typedef struct cost_reader {
     const arenaut_program *program;
@@ -166,6 +174,13 @@ typedef struct cost_reader {
 static arenaut_status fail(const cost_reader *r, const char *why, const char *cell, size_t length) {
     return arn_fail(r->err, ARENAUT_BAD_INPUT, r->line, "line %zu: %s '%.*s'", r->line, why,
                     length < 64 ? (int)length : 64, cell);
+}
+
+static arenaut_status fail_number(const cost_reader *r, int cell, const char *what, uint64_t end) {
+    const size_t length = r->length[cell];
+    return arn_fail(r->err, ARENAUT_BAD_INPUT, r->line,
+                    "line %zu: '%s' is '%.*s'; allowed: whole numbers below %" PRIu64, r->line,
+                    what, length < 64 ? (int)length : 64, r->cell[cell], end);
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -228,11 +243,9 @@ static arenaut_status read_row(cost_reader *r, size_t n, uint64_t *costs) {
     const uint32_t method = find_method(r);
     if (method == ARENAUT_NONE) return fail(r, "no method", r->cell[METHOD], r->length[METHOD]);
     const arenaut_method *m = &r->program->methods[method];
-    if (!read_number(r, OP, &op) || op >= m->n_ops) {
-        return fail(r, "no op of that method", r->cell[OP], r->length[OP]);
-    }
-    if (!read_number(r, COST, &cost) || cost > ARENAUT_SIZE_MAX / 2) {
-        return fail(r, "no number of nanoseconds", r->cell[COST], r->length[COST]);
+    if (!read_number(r, OP, &op) || op >= m->n_ops) return fail_number(r, OP, "op", m->n_ops);
+    if (!read_number(r, COST, &cost) || cost > MOST_COST) {
+        return fail_number(r, COST, "nanoseconds", MOST_COST + 1);
     }
     costs[m->first_op + op] = cost;
     return ARENAUT_OK;
