@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "ir/program.h"
-#include "passes/pass_table.h"
 #include "rewrite/find_within.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/rematerialize/remat_cost.h"
@@ -77,13 +76,13 @@ static arenaut_status open_task(const arenaut_pipeline *p, file_task *t, arenaut
     return ARENAUT_OK;
 }
 
-static arn_recompute_task task_of(const file_task *t) {
+static arn_recompute_task task_of(const file_task *t, const arenaut_pipeline_options *options) {
     return (arn_recompute_task){t->given->document.program,
                                 t->given->lowering,
                                 t->order,
                                 t->file,
                                 t->base,
-                                arn_aliases_follow_schedule(t->file, t->given->options.passes)};
+                                arn_aliases_are_open(t->file, options)};
 }
 
 static void close_task(const arenaut_pipeline *p, file_task *t) {
@@ -101,7 +100,7 @@ arenaut_status arenaut_pipeline_check_rematerialization(
     arenaut_status st = open_task(p, &t, err);
     if (st == ARENAUT_OK) st = read_options(p, &t, &options, err);
     if (st == ARENAUT_OK) {
-        const arn_recompute_task task = task_of(&t);
+        const arn_recompute_task task = task_of(&t, &t.given->options);
         st = arn_recompute_check(&task, &options, certificate, arn_pipeline_allocator(p), finding,
                                  err);
     }
@@ -118,7 +117,7 @@ arenaut_status arenaut_pipeline_find_curve(const arenaut_pipeline *p, arenaut_re
     if (st == ARENAUT_OK) {
         arn_budget budget = arn_pipeline_budget(
             p, arn_transform_effort(p, options.effort, arn_recompute_default_effort()));
-        const arn_recompute_task task = task_of(&t);
+        const arn_recompute_task task = task_of(&t, &p->options);
         arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
         st =
             arn_recompute_find_curve(&task, &budget, &options, arn_pipeline_allocator(p), out, err);

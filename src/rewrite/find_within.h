@@ -36,7 +36,7 @@ typedef struct arn_recompute_task {
     const arn_program_order *order;
     const arenaut_program *file;
     const uint32_t *base;
-    bool open_aliases; /* another schedule may have others (arn_aliases_follow_schedule): nothing is
+    bool open_aliases; /* another schedule may have others (arn_aliases_are_open): nothing is
                         * proven */
 } arn_recompute_task;
 

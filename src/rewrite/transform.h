@@ -125,6 +125,10 @@ typedef arenaut_status (*arn_rewriting)(arenaut_program *program, const uint32_t
 arenaut_status arn_apply_rewriting(arenaut_pipeline *p, arn_rewriting rewriting,
                                    const uint32_t *ops, uint32_t n_ops, arenaut_error *err);
 
+/* recompute_transform.c: whether another schedule of the file's ops may have other aliases, so that
+ * nothing is proven of all schedules. */
+bool arn_aliases_are_open(const arenaut_program *file, const arenaut_pipeline_options *options);
+
 /* Adds to the result the proofs about rematerialization, with the schedule; nothing if views are
  * copies too, or if it was not asked for. */
 arenaut_status arn_state_rematerialization(arenaut_pipeline *p, arenaut_error *err);

@@ -158,6 +158,10 @@ def test_nothing_is_proven_where_views_may_become_copies(tmp_path):
          ("sum", ["h"], ["g"]), ("add.Tensor", ["v", "g"], ["y"])])))
     told = planned(path, "--recompute", "on", "--reorder", "on", "--fit", "300")
     assert told["result"]["arena"] < 8208 and told["recompute"]["floor"] <= told["result"]["arena"]
+    explain = [COMMAND, "explain", path, "--recompute", "on"]
+    for more, proven in ((["--reorder", "on"], False), ([], True)):
+        curve = subprocess.run([*explain, *more], capture_output=True, text=True, check=True).stdout
+        assert ("(proven)" in curve) is proven and ("floor: nothing is proven" in curve) is not proven
     assert planned(path, "--recompute", "on", "--fit", "300")["recompute"]["floor"] == 8208
 
 

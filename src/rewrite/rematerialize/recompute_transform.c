@@ -14,10 +14,9 @@
 #include "rewrite/rematerialize/remat_cost.h"
 
 /* Views that `--reorder on` may materialize are not aliases in all schedules either. */
-static bool aliases_are_open(const arenaut_pipeline *p) {
-    const arenaut_program *file = p->document.program;
-    bool open = arn_aliases_follow_schedule(file, p->options.passes);
-    for (uint32_t i = 0; i < file->n_ops && p->options.reordering.on && !open; i++) {
+bool arn_aliases_are_open(const arenaut_program *file, const arenaut_pipeline_options *options) {
+    bool open = arn_aliases_follow_schedule(file, options->passes);
+    for (uint32_t i = 0; i < file->n_ops && options->reordering.on && !open; i++) {
         open = arn_view_may_be_copy(file, i);
     }
     return open;
@@ -38,9 +37,12 @@ static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t
             arn_transform_effort(p, options.effort, arn_recompute_default_effort());
         options.budget = bytes;
         arn_budget part = arn_budget_part(&s->finding, effort, 0, ARN_BUDGET_ALL);
-        const arn_recompute_task task = {
-            lowered->document.program, lowered->lowering, problem, p->document.program, base,
-            aliases_are_open(p)};
+        const arn_recompute_task task = {lowered->document.program,
+                                         lowered->lowering,
+                                         problem,
+                                         p->document.program,
+                                         base,
+                                         arn_aliases_are_open(p->document.program, &p->options)};
         st = arn_recompute_find(&task, &part, &options, arn_pipeline_allocator(p), found, err);
     }
     arn_program_order_free(problem);
