@@ -39,6 +39,18 @@ def test_times_are_those_of_any_rate(arenaut_json, tmp_path, rate):
     assert told == sum(bytes * 10**9 // rate for bytes in (1008, 2000, 3000, 3000))
 
 
+def test_sums_that_are_too_large_are_named(arenaut, tmp_path):
+    path, costs = tmp_path / "chain.json", tmp_path / "costs.csv"
+    path.write_text(json.dumps(chain(4, 2**58)))
+    assert f"all buffers add up to more than {2**61 - 1} bytes" in arenaut("plan", path, "--recompute", "on", exit=3).stderr
+    path.write_text(json.dumps(chain(4)))
+    costs.write_text("method,op,nanoseconds\n" + "".join(f"0,{op},{2**60}\n" for op in range(8)))
+    done = arenaut("plan", path, "--recompute", "on", "--fit", 4000, "--costs", costs, exit=3)
+    assert f"the times of all ops add up to more than {2**61 - 1} nanoseconds" in done.stderr
+    path.write_text(json.dumps(chain(1) | {"ops": [], "outputs": ["x"]}))
+    assert "nothing is computed again: there are no ops" in arenaut("plan", path, "--recompute", "on").stderr
+
+
 def test_no_time_is_told_of_what_is_impossible(arenaut, arenaut_json, model):
     """Any number is a bound of sequences that there are none of, and the search comes upon huge ones."""
     floor = arenaut_json("plan", model, "--recompute", "on", "--fit", "50%")["recompute"]["floor"]

@@ -196,10 +196,8 @@ arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *bu
                                   const arenaut_recompute_options *options,
                                   const arenaut_allocator *allocator, arn_recomputation **out,
                                   arenaut_error *err) {
-    if (arn_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
-        arn_program_order_peaks(task->order).between_jumps) {
-        return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
-    }
+    arenaut_status st = arn_remat_program_check_task(task, err);
+    if (st != ARENAUT_OK) return st;
     chooser c = {.task = task,
                  .options = options ? options : &standard,
                  .allocator = allocator,
@@ -209,7 +207,7 @@ arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *bu
     if (!r) return arn_no_memory(err);
     r->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&c.region, allocator);
-    const arenaut_status st = choose(&c, r);
+    st = choose(&c, r);
     arn_region_free(&c.region);
     if (st != ARENAUT_OK) arn_recomputation_free(r);
     else *out = r;

@@ -151,16 +151,14 @@ arenaut_status arn_recompute_find_curve(const arn_recompute_task *task, arn_budg
                                         const arenaut_recompute_options *options,
                                         const arenaut_allocator *allocator,
                                         arenaut_recompute_curve **out, arenaut_error *err) {
-    if (arn_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
-        arn_program_order_peaks(task->order).between_jumps) {
-        return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
-    }
+    arenaut_status st = arn_remat_program_check_task(task, err);
+    if (st != ARENAUT_OK) return st;
     plotter x = {.task = task, .allocator = allocator, .budget = budget, .err = err};
     x.curve = arn_allocate_zeroed(allocator, 1, sizeof *x.curve);
     if (!x.curve) return arn_no_memory(err);
     x.curve->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&x.region, allocator);
-    const arenaut_status st = plot(&x, options);
+    st = plot(&x, options);
     arn_region_free(&x.region);
     if (st != ARENAUT_OK) arenaut_recompute_curve_free(x.curve);
     else *out = x.curve;

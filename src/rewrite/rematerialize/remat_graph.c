@@ -9,6 +9,8 @@
 
 /* ---- validation ---- */
 
+#define LARGEST_SUM UINT64_C(2305843009213693951)
+
 static bool are_makers(const arenaut_remat_problem *p) {
     bool ok = true;
     for (uint32_t s = 0; s < p->n_storages && ok; s++) {
@@ -51,13 +53,19 @@ static arenaut_status check_problem(const arenaut_remat_problem *p, uint64_t *ba
                         "op %" PRIu32 " reads storage %" PRIu32 ", which is not made before",
                         p->reads[i].op, p->reads[i].buffer);
     }
-    bool ok = true;
-    for (uint32_t s = 0; s < p->n_storages && ok; s++) ok = arn_add(bytes, p->size[s], &bytes);
-    for (uint32_t i = 0; i < p->n_ops && ok; i++) {
-        ok = arn_add(*base, p->cost[i], base) && arn_add(bytes, arn_remat_scratch(p, i), &bytes);
+    bool sized = true, timed = true;
+    for (uint32_t s = 0; s < p->n_storages && sized; s++)
+        sized = arn_add(bytes, p->size[s], &bytes);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        sized = sized && arn_add(bytes, arn_remat_scratch(p, i), &bytes);
+        timed = timed && arn_add(*base, p->cost[i], base);
     }
-    if (ok && bytes <= INT64_MAX / 4 && *base <= INT64_MAX / 4) return ARENAUT_OK;
-    return arn_fail(err, ARENAUT_TOO_LARGE, 0, "sizes or costs cannot be added");
+    sized = sized && bytes <= LARGEST_SUM;
+    if (sized && timed && *base <= LARGEST_SUM) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                    "for rematerialization, %s add up to more than %" PRIu64 " %s",
+                    sized ? "the times of all ops" : "all buffers", LARGEST_SUM,
+                    sized ? "nanoseconds" : "bytes");
 }
 
 /* ---- lists ---- */

@@ -379,6 +379,15 @@ static void number_ops(modeller *m, uint32_t *n) {
     }
 }
 
+arenaut_status arn_remat_program_check_task(const arn_recompute_task *task, arenaut_error *err) {
+    if (task->file->n_ops == 0) return arn_fail(err, ARENAUT_REFUSED, 0, "there are no ops");
+    if (arn_program_order_count(task->order) == 1 && task->program->n_methods == 1 &&
+        !arn_program_order_peaks(task->order).between_jumps) {
+        return ARENAUT_OK;
+    }
+    return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
+}
+
 arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                       const arenaut_recompute_options *options, arn_region *region,
                                       arn_remat_program *out, arenaut_error *err) {

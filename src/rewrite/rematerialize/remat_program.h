@@ -27,6 +27,9 @@ typedef struct arn_remat_program {
     arenaut_remat_problem problem;
 } arn_remat_program;
 
+/* REFUSED unless the ops are those of one method, without jumps. */
+arenaut_status arn_remat_program_check_task(const arn_recompute_task *task, arenaut_error *err);
+
 /* All lists are the region's. Ops have modelled costs where the options have none. */
 arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                       const arenaut_recompute_options *options, arn_region *region,
