@@ -37,6 +37,14 @@ def allowed_of(code):
     return f"whole numbers from {low} to {high}"
 
 
+def whole(name, value, code):
+    """An integer that C's type holds: ctypes would cut off the rest."""
+    low, high = RANGES[code]
+    if not is_whole(value) or not low <= value <= high:
+        refuse(name, None, value, allowed_of(code))
+    return int(value)
+
+
 def encoded(value, name, position=None):
     """Text on its way into C, which would take a NUL for its end."""
     try:

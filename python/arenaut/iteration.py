@@ -15,6 +15,7 @@ import ctypes
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int,
                     c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
+from arenaut import arrays
 from arenaut.library import OK, ArenautError, declare
 from arenaut.records import Error as ErrorRecord
 from arenaut.records import PlanOptions
@@ -97,6 +98,22 @@ FAULT = POINTER(FaultRecord)
 STORAGE = POINTER(Storage)
 
 
+class Number(c_uint32):
+    """The number of a value, as an argument."""
+
+    @classmethod
+    def from_param(cls, value):
+        return c_uint32(arrays.whole("the number of a value", value, "I"))
+
+
+class Bytes(c_size_t):
+    """A size, as an argument."""
+
+    @classmethod
+    def from_param(cls, size):
+        return c_size_t(arrays.whole("size", size, "Q"))
+
+
 def fallible(name, *argument_types):
     """A call on an iteration that returns a status, its last argument a fault."""
     return declare(f"arenaut_iteration_{name}", c_void_p, *argument_types, FAULT)
@@ -116,25 +133,25 @@ iteration_abort = fallible("abort")
 iteration_forget = fallible("forget")
 iteration_plan = fallible("plan")
 iteration_release_outputs = fallible("release_outputs")
-iteration_release_output = fallible("release_output", c_uint32)
+iteration_release_output = fallible("release_output", Number)
 iteration_disable = fallible("disable_managed_outputs")
-iteration_learn = fallible("learn", c_uint32, c_size_t)
-iteration_resize = fallible("resize", c_uint32, c_size_t, POINTER(c_void_p))
-iteration_swap = fallible("swap", c_uint32, STORAGE)
-iteration_take = fallible("take", c_uint32, STORAGE)
-iteration_output = fallible("output", c_uint32, STORAGE)
-iteration_storage = question("storage", c_uint32, returns=STORAGE)
+iteration_learn = fallible("learn", Number, Bytes)
+iteration_resize = fallible("resize", Number, Bytes, POINTER(c_void_p))
+iteration_swap = fallible("swap", Number, STORAGE)
+iteration_take = fallible("take", Number, STORAGE)
+iteration_output = fallible("output", Number, STORAGE)
+iteration_storage = question("storage", Number, returns=STORAGE)
 iteration_buffer = question("buffer", returns=c_void_p)
 iteration_output_buffer = question("output_buffer", returns=c_void_p)
-iteration_offset = question("offset", c_uint32, returns=c_size_t)
-iteration_size = question("size", c_uint32, returns=c_size_t)
-iteration_group = question("group", c_uint32, returns=c_uint32)
+iteration_offset = question("offset", Number, returns=c_size_t)
+iteration_size = question("size", Number, returns=c_size_t)
+iteration_group = question("group", Number, returns=c_uint32)
 iteration_group_count = question("group_count", returns=c_uint32)
 iteration_group_size = question("group_size", c_uint32, returns=c_size_t)
 iteration_group_members = question("group_members", c_uint32, POINTER(c_uint32), c_uint32,
                                    returns=c_uint32)
-iteration_is_managed_output = question("is_managed_output", c_uint32)
-iteration_is_held = question("is_held", c_uint32)
+iteration_is_managed_output = question("is_managed_output", Number)
+iteration_is_held = question("is_held", Number)
 iteration_outputs_are_held = question("outputs_are_held")
 iteration_is_running = question("is_running")
 iteration_in_buffer = question("in_buffer", c_void_p)
@@ -162,9 +179,11 @@ class Value:
         self.kind, self.storage, self.returned = kind, storage, returned
 
     def record(self):
-        return ValueRecord(self.kind, self.returned, self.first, self.last,
-                           NO_VALUE if self.storage is None else self.storage,
-                           NO_VALUE if self.over is None else self.over)
+        storage, over = (NO_VALUE if other is None else arrays.whole(name, other, "I")
+                         for name, other in (("storage", self.storage), ("over", self.over)))
+        return ValueRecord(arrays.whole("kind", self.kind, "B"), self.returned,
+                           arrays.whole("first", self.first, "I"),
+                           arrays.whole("last", self.last, "I"), storage, over)
 
 
 class Guard:
@@ -242,7 +261,8 @@ class Iteration:
             HOOK(self.guard.around(lambda _, value, call=call: call(value))) if call else HOOK()
             for call in (release, forget, retain)), None)
         chosen = iteration_defaults()
-        chosen.keep_buffer, chosen.poison, chosen.align, chosen.slack = keep, poison, align, slack
+        chosen.keep_buffer, chosen.poison = keep, poison
+        chosen.align, chosen.slack = arrays.whole("align", align, "Q"), arrays.whole("slack", slack, "H")
         chosen.manage_outputs, chosen.outputs_in_arena = outputs is not None, outputs == "arena"
         chosen.grouping, chosen.fall_back = groups, default is not None
         records = (ValueRecord * max(1, len(values)))(*(v.record() for v in values))

@@ -12,7 +12,7 @@ from conftest import COMMAND, ROOT
 sys.path.insert(0, str(ROOT / "python"))
 os.environ.setdefault("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
 
-from arenaut import ArenautError, records  # noqa: E402
+from arenaut import ArenautError, InputError, records  # noqa: E402
 from arenaut.iteration import (  # noqa: E402
     BORROWED, EXTERNAL, NO_GROUP, NO_OFFSET, OUTPUT, SCALAR, UNMANAGED, Iteration, Storage, Value)
 
@@ -241,5 +241,24 @@ def test_who_has_time_may_search(memory):
 def test_words_that_are_wrong(memory):
     with pytest.raises(ValueError, match="'apart', in the 'arena' or None"):
         Iteration([], memory.take, memory.give, outputs="elsewhere")
+
+
+@pytest.mark.parametrize("wrong", [{"last": 2**32}, {"first": -1}, {"over": 2**32}, {"storage": 2**32}, {"kind": 257}, {"size": 2**64},
+                                   {"size": -1}, {"last": 1.5}])
+def test_numbers_that_c_cannot_hold_are_refused(memory, wrong):
+    """They were cut down to 32 bits: a value that lived to step 2**32 had another one in its place."""
+    value = Value(**({"size": 64, "first": 0, "last": 1} | wrong))
+    with pytest.raises((InputError, ctypes.ArgumentError), match="allowed: whole numbers"):
+        Iteration([Value(64, 0, 1), value], memory.take, memory.give)
+
+
+def test_numbers_of_values_and_options_are_held_against_c(memory):
+    it = Iteration(chain([64, 128]), memory.take, memory.give)
+    for call in (lambda: it.learn(2**32, 4096), lambda: it.offset(2**32 + 1), lambda: it.output(-1)):
+        with pytest.raises(ctypes.ArgumentError, match="allowed: whole numbers from 0 to 4294967295"):
+            call()
+    for option in ({"slack": -1}, {"align": 2**64 + 64}):
+        with pytest.raises(InputError, match=f"{next(iter(option))} is "):
+            Iteration(chain([64]), memory.take, memory.give, **option)
     with pytest.raises(ArenautError, match="value 0 ends at step 0, before it begins at 1"):
         Iteration([Value(64, 1, 0)], memory.take, memory.give)
