@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ctypes import (POINTER, Structure, byref, c_bool, c_int64, c_size_t, c_uint,
                     c_uint32, c_uint64, c_void_p)
 
-from arenaut import library
+from arenaut import arrays, library
 from arenaut.library import check, declare
 from arenaut.records import Error as ErrorRecord
 
@@ -100,11 +100,12 @@ class Tape:
         if not available:
             raise ImportError("a tape needs libarenaut-replay.so in LD_PRELOAD: run the program by "
                               "`python -m arenaut.preload`, or call arenaut.preload.ensure() first")
-        options = OptionsRecord(align=align, min_size=min_size, exact=exact, strict=strict)
+        options = OptionsRecord(align=arrays.whole("align", align, "Q"),
+                                min_size=arrays.whole("min_size", min_size, "Q"), exact=exact, strict=strict)
         hook_options(byref(options))
         handle = c_void_p()
         check(tape_new, byref(options), hook_allocator(), byref(handle))
-        self.handle, self.what = handle, what
+        self.handle, self.what = handle, arrays.whole("what", what, "I")
         self.owned_arena = None
         self.placed = False
 
@@ -160,7 +161,7 @@ class Tape:
         return None if block == NONE else block
 
     def keep(self, block: int) -> None:
-        check(tape_keep, self.handle, block)
+        check(tape_keep, self.handle, arrays.whole("block", block, "I"))
 
     def absorb(self, other: Tape) -> bool:
         """Takes over larger sizes of the same flow; False if `other` is another flow."""
@@ -169,8 +170,11 @@ class Tape:
         return taken
 
     def place(self, offsets: Sequence[int], size: int) -> None:
-        """Takes the places of another planner; they are checked."""
-        check(tape_place, self.handle, (c_uint64 * len(offsets))(*offsets), size)
+        """Takes the places of another planner, one for each block; they are checked."""
+        column, n = arrays.column(offsets, "Q", "offsets"), tape_block_count(self.handle)
+        if len(column) != n:
+            arrays.refuse("offsets", None, f"a list of {len(column)}", f"one offset for each of {n} blocks")
+        check(tape_place, self.handle, arrays.pointer(column, c_uint64), arrays.whole("size", size, "Q"))
         self.placed = True
 
     def bind(self, arena: int) -> None:

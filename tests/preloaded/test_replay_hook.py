@@ -54,6 +54,22 @@ def test_eager_torch_is_played_back_without_a_difference():
     assert tape.arena == tape.bound()
 
 
+def test_numbers_and_lists_that_c_cannot_hold_are_refused():
+    tape = Tape()
+    tape.record()
+    convolve()
+    tape.end()
+    n = len(tape.blocks())
+    for call, said in ((lambda: tape.keep(2**32), "block is 4294967296"),
+                       (lambda: tape.place([0] * (n - 1), 64), f"a list of {n - 1}.*one offset for each of {n} blocks"),
+                       (lambda: tape.place([2**64] * n, 64), r"offsets\[0\] is 18446744073709551616"),
+                       (lambda: tape.place([0] * n, -1), "size is -1"),
+                       (lambda: Tape(align=2**64 + 64), "align is 18446744073709551680")):
+        with pytest.raises(ArenautError, match=said):
+            call()
+    assert tape.plan() > 0
+
+
 def test_there_is_no_bound_before_a_plan():
     tape = Tape()
     tape.record()
