@@ -184,6 +184,30 @@ def test_sums_with_a_multiple_of_what_is_repeated_are_rounded_otherwise(tmp_path
             assert bits(run(output, args)[0]) == bits(run(path, args)[0])
 
 
+# Windows that one kernel of oneDNN does not take: with AVX2 they are a matrix product, whose sums depend on its size.
+WINDOWS = {
+    "padded by more columns than are held at once": (nn.Conv2d(8, 8, 7, 2, 6, 2), (1, 8, 61, 80)),
+    "padded by more places than are held at once": (nn.Conv1d(16, 32, 9, 1, 4), (1, 16, 4800)),
+    "long, and padded, in steps of two": (nn.Conv2d(16, 8, 9, 2, (1, 0)), (1, 16, 96, 48)),
+    "seeing padding alone": (nn.Conv1d(24, 3, 3, 1, 3), (1, 24, 3600)),
+    "padded, of a tile of one place": (nn.Conv1d(12, 12, 7, 2, 3, groups=12), (1, 12, 48)),
+    "of one place, transposed": (nn.ConvTranspose1d(16, 3, 1), (1, 16, 3400)),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_that_are_a_matrix_product_are_not_split_to_other_bits(tmp_path, name):
+    part, shape = WINDOWS[name]
+    torch.manual_seed(2)
+    path, output, args = tmp_path / "a.pt2", tmp_path / "b.pt2", (torch.randn(shape),)
+    save_module(nn.Sequential(part, nn.ReLU()), args, path)
+    wanted = bits(run(path, args)[0])
+    for pieces in (2, 3, 24):
+        done = plan(path, output, f"0-0/{pieces}:rows")
+        if done.returncode == 0:
+            assert bits(run(output, args)[0]) == wanted, pieces
+
+
 class Net(nn.Module):
     """What tiles have to get right: windows with strides, dilation and padding, depthwise ones, pools, constants by
     channel, joins of channels, margins, images that are resized, values that several nodes read or that are results."""

@@ -17,17 +17,18 @@ enum {
 
 /* ---- the tile rule ----
  *
- * The tiles of which PyTorch (2.13, CPU, eager, x86-64) makes the same bits as of the whole. A
- * convolution goes to oneDNN if its image has more than so many elements (ConvParams::use_mkldnn),
- * else to a matrix product: a tile stays on the side of the whole, and small images stay whole.
- * oneDNN sums up in one order, whatever the height, but for groups, and for 1x1 with many channels;
- * where those are a matrix product, it has no rows that end within a vector. A signal is an image
- * of one row to it, and a window on it that is long, or padded by many elements, another kernel's
- * where it is padded than where it is not. Curves are computed in vectors of elements, and by
- * another function for the rest. */
+ * The tiles of which PyTorch (2.13, CPU, eager, x86-64 with AVX2 or AVX-512) makes the same bits as
+ * of the whole. A convolution goes to oneDNN if its image has more than so many elements
+ * (ConvParams::use_mkldnn), else to a matrix product: a tile stays on the side of the whole, and
+ * small images stay whole. oneDNN sums up in one order, whatever the height, but for groups, for
+ * 1x1 with many channels, and for windows that its direct kernels do not take; where those are a
+ * matrix product, it has no rows that end within a vector. A signal is an image of one row to it.
+ * Curves are computed in vectors of elements, and by another function for the rest. */
 enum { SMALL_IMAGE = 20480, MOST_SUMS = 64, VECTORS = 64, WIDTH = 16, LEAST_SIDES = 129 };
-enum { LONG_WINDOW = 17, MOST_PADDING = 4 }; /* of signals */
-enum { OF_IMAGES = 4, OF_VOLUMES = 5 };      /* dimensions */
+/* A direct kernel holds so many columns in registers (jit_avx2_conv_fwd_kernel_f32::init_conf), and
+ * takes no padding of more. Longer windows are those of signals. */
+enum { MOST_PADDING = 3, LONG_FILTER = 7, LONG_WINDOW = 17 };
+enum { OF_IMAGES = 4, OF_VOLUMES = 5 }; /* dimensions */
 
 /* Whether the op may be tiled, now that all else is known: within the rule, or by leave of the
  * caller. */
@@ -46,19 +47,37 @@ static int64_t rows_of_large(const arenaut_tensor *image) {
     return SMALL_IMAGE / row_of(image) + 1;
 }
 
+static int64_t reach_of(const arn_nchw_window *w, uint32_t axis) {
+    return (w->filter[axis] - 1) * w->dilations[axis] + 1;
+}
+
+/* Whether a direct kernel takes the window, with the padding of rows and without: each window sees
+ * an element, the columns that are padded are no more than it holds at once, or than the result
+ * has, and padded filters that are long move in steps of one. */
+static bool is_direct(const arn_nchw_window *w, const arenaut_tensor *made) {
+    const uint32_t axes = arn_nchw_axes(made), last = axes - 1;
+    bool padded = false, strided = false, sees = true;
+    for (uint32_t k = 0; k < axes; k++) {
+        padded = padded || w->before[k] > 0;
+        strided = strided || w->strides[k] > 1;
+        sees = sees && w->before[k] < reach_of(w, k);
+    }
+    const bool too_long = axes == 1 && padded && reach_of(w, 0) > LONG_WINDOW;
+    return sees && !too_long && w->before[last] <= MOST_PADDING &&
+           w->before[last] <= made->dims[made->rank - 1] &&
+           !(w->filter[last] > LONG_FILTER && padded && strided);
+}
+
 /* The fewest rows of a tile's result, in which no more rows of padding count than it may have.
  * False if the bits may differ at any height. */
-static bool rule_convolution(const arenaut_tensor *image, const arn_nchw_window *w,
-                             arn_tile_op *out) {
+static bool rule_convolution(const arenaut_tensor *image, const arenaut_tensor *made,
+                             const arn_nchw_window *w, arn_tile_op *out) {
     const bool signal = arn_nchw_axes(image) == 1;
     const bool one = w->filter[0] == 1 && (signal || w->filter[1] == 1);
-    const int64_t reach = (w->filter[0] - 1) * w->dilations[0] + 1;
-    const int64_t missing = rows_of_large(image) - reach + 2 * w->before[0];
+    const int64_t missing = rows_of_large(image) - reach_of(w, 0) + 2 * w->before[0];
     const int64_t vectors = signal ? image->dims[ARN_NCHW_H] : arn_nchw_row(image);
-    out->least = 1;
-    if (signal && w->before[0] > 0 && (w->before[0] > MOST_PADDING || reach > LONG_WINDOW)) {
-        return false;
-    }
+    out->least = signal && w->before[0] > 1 ? w->before[0] : 1;
+    if (!is_direct(w, made)) return false;
     if (out->kind == ARN_TILE_DEPTHWISE) return true;
     if (missing > 0) out->least = (missing + w->strides[0] - 1) / w->strides[0] + 1;
     if (image->dims[ARN_NCHW_H] < rows_of_large(image) || w->groups > 1) return false;
@@ -67,10 +86,11 @@ static bool rule_convolution(const arenaut_tensor *image, const arn_nchw_window 
                     image->dims[ARN_NCHW_C] <= MOST_SUMS && vectors % WIDTH == 0);
 }
 
+/* A filter of one row may be 1x1, which is a matrix product. */
 static bool rule_transposed(const arenaut_tensor *image, const arn_nchw_window *w,
                             arn_tile_op *out) {
     out->least = rows_of_large(image) * w->strides[0];
-    return image->dims[ARN_NCHW_H] >= rows_of_large(image) && w->groups == 1;
+    return image->dims[ARN_NCHW_H] >= rows_of_large(image) && w->groups == 1 && w->filter[0] > 1;
 }
 
 static bool rule_curve(const arenaut_tensor *made, arn_tile_op *out) {
@@ -117,8 +137,9 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     }
     const int64_t each = arn_tile_input(graph, op, 1)->dims[ARN_NCHW_C];
     if (w.groups > 1 && each == 1) out->kind = ARN_TILE_DEPTHWISE;
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     return arn_tile_take_nchw_convolution(graph, op, &w, out) &&
-           keep_rule(graph, rule_convolution(image, &w, out), out);
+           keep_rule(graph, rule_convolution(image, made, &w, out), out);
 }
 
 /* Windows that are rounded up may reach farther in a tile than in the whole. An average over a
@@ -562,8 +583,9 @@ const arn_tile_dialect arn_tile_aten = {
     .kept = KEPT_PER_NODE,
     .keeps_state = true,
     .same_bits =
-        "the tiles compute the same bits in PyTorch with one thread; with more, functions such "
-        "as sigmoid may be rounded otherwise",
+        "the tiles compute the same bits in PyTorch with one thread, on x86-64 with AVX2 or "
+        "AVX-512; "
+        "with more threads, functions such as sigmoid may be rounded otherwise",
     .refuse = refuse,
     .take_operator = take_operator,
     .describe_move = describe_move,
