@@ -198,21 +198,35 @@ static bool is_of_known_library(const char *name) {
     return false;
 }
 
-/* Attention draws where its arguments say so, but has no dropout on the CPU. */
+static bool has_any(const char *name, const char *const *words, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (strstr(name, words[i])) return true;
+    }
+    return false;
+}
+
+/* Forms of PyTorch's operators that draw nothing: attention on the CPU, gradients of values that
+ * were drawn, single cells, and functions of the gamma and Poisson distributions. */
+static bool draws_nothing(const char *name) {
+    static const char *const forms[] = {"_for_cpu",      "_backward", "_grad",    "_cell",
+                                        "special_gamma", "_nll_loss", "scalarand"};
+    return strncmp(name, "aten::", 6) == 0 && has_any(name, forms, sizeof forms / sizeof *forms);
+}
+
+/* Attention and recurrent nets draw where their arguments say so. */
 static bool has_word(const char *name) {
     static const char *const words[] = {
-        "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
-        "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
-        "exponential", "hashtable",   "custom",  "print",     "assert",      "rrelu",
-        "dot_product", "dirichlet",   "_gamma",  "::lstm",    "::gru",       "::rnn_"};
+        "rand",       "multinomial", "dropout",       "bernoulli",        "aten.normal",
+        "::normal",   "log_normal",  "uniform",       "poisson",          "cauchy",
+        "geometric",  "binomial",    "exponential",   "hashtable",        "custom",
+        "print",      "assert",      "rrelu",         "scaled_dot",       "dirichlet",
+        "_gamma",     "::lstm",      "::gru",         "::rnn_",           "cudnn_rnn",
+        "miopen_rnn", "lstm_mps",    "inductor_seed", "attention_forward"};
     char lower[128] = {0};
     for (size_t i = 0; name[i] && i + 1 < sizeof lower; i++) {
         lower[i] = (char)tolower((unsigned char)name[i]);
     }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strstr(lower, words[i]) && !strstr(lower, "_for_cpu")) return true;
-    }
-    return false;
+    return has_any(lower, words, sizeof words / sizeof *words) && !draws_nothing(lower);
 }
 
 static bool is_opaque(const arenaut_program *p, uint32_t tensor) {

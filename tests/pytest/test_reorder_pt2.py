@@ -149,7 +149,29 @@ class Custom(torch.nn.Module):
         return wide.sum(1, keepdim=True) + y
 
 
-@pytest.mark.parametrize("model", [Out, Custom])
+class Observed(torch.nn.Module):
+    """Operators that update operands beside their result, the update being all that is read."""
+
+    def forward(self, x):
+        low, high, scale, on = torch.full((1,), 1e9), torch.full((1,), -1e9), torch.ones(1), torch.ones(1, dtype=torch.int64)
+        noise = torch.zeros(4, 4)
+        wide = x.repeat(1, 2000)
+        again = wide.sum().repeat(8000).reshape(4, 2000)
+        torch.fused_moving_avg_obs_fake_quant(again + x[:, :1], on, on, low, high, scale, on.clone(), 0.5, 0, 255, -1)
+        torch.ops.aten.rrelu_with_noise(x - again.sum(), noise, 0.25, 0.25, True)
+        return wide.sum(1) + noise.sum() * 0.1 + low + high + scale
+
+
+class Normalized(torch.nn.Module):
+    def forward(self, x):
+        mean, var = torch.zeros(4), torch.ones(4)
+        wide = x.repeat(1, 2000)
+        again = wide.sum().repeat(8000).reshape(2000, 4)
+        torch.ops.aten._batch_norm_with_update(again + x[0], torch.ones(4), torch.ones(4), mean, var, 0.5, 1e-5)
+        return wide.sum(1) + mean + var
+
+
+@pytest.mark.parametrize("model", [Out, Custom, Observed, Normalized])
 def test_operands_are_read_after_they_are_written(arenaut, tmp_path, model):
     x = torch.randn(4, 4)
     path, output = tmp_path / "writes.pt2", tmp_path / "reordered.pt2"

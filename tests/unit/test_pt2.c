@@ -361,7 +361,7 @@ TEST(buffers_that_nothing_writes_stay_outside) {
 TEST(running_statistics_are_written) {
     arenaut_pipeline *round = open_own("norm", NULL);
     const arenaut_program *p = round->document.program;
-    const arenaut_op *update = op_named(p, "update_running_stats");
+    const arenaut_op *update = op_named(p, "update_operands");
     assert_non_null(update);
     assert_int_equal(update->kind, ARENAUT_OP_IN_PLACE);
     assert_int_equal(tensor_named(p, "b_norm_running_mean")->cls, ARENAUT_STATE);

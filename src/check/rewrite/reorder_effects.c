@@ -34,18 +34,32 @@ bool arn_reorder_is_foreign(const arenaut_program *p, const arenaut_op *op) {
     return true;
 }
 
-/* Attention draws where its arguments say so, but has no dropout on the CPU. */
+/* Whether an operator of PyTorch has a wary name and is one of those that draw no numbers: they are
+ * given what was drawn, or compute with a distribution. */
+static bool is_calm(const char *name) {
+    static const char *const calm[] = {"_for_cpu",      "_backward", "_grad",    "_cell",
+                                       "special_gamma", "_nll_loss", "ScalarAnd"};
+    if (strncmp(name, "aten::", strlen("aten::")) != 0) return false;
+    for (size_t i = 0; i < sizeof calm / sizeof *calm; i++) {
+        if (strstr(name, calm[i])) return true;
+    }
+    return false;
+}
+
+/* Attention and recurrent nets draw where their arguments say so. */
 static bool is_plain(const arenaut_program *p, const arenaut_op *op) {
     const char *name = op->name ? op->name : "";
     static const char *const wary[] = {
-        "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
-        "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
-        "exponential", "hashtable",   "custom",  "print",     "assert",      "rrelu",
-        "dot_product", "dirichlet",   "_gamma",  "::lstm",    "::gru",       "::rnn_"};
+        "rand",       "multinomial", "dropout",       "bernoulli",        "aten.normal",
+        "::normal",   "log_normal",  "uniform",       "poisson",          "cauchy",
+        "geometric",  "binomial",    "exponential",   "hashtable",        "custom",
+        "print",      "assert",      "rrelu",         "scaled_dot",       "dirichlet",
+        "_gamma",     "::lstm",      "::gru",         "::rnn_",           "cudnn_rnn",
+        "miopen_rnn", "lstm_mps",    "inductor_seed", "attention_forward"};
     const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (op->pure || !*name) return op->pure;
     for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
-        if (contains(name, wary[i]) && !contains(name, "_for_cpu")) return false;
+        if (contains(name, wary[i]) && !is_calm(name)) return false;
     }
     if (arn_reorder_is_foreign(p, op)) return false;
     return p->dialect || strspn(name, capitals) == strlen(name) || strstr(name, "::");

@@ -13,6 +13,8 @@
 #include "formats/pt2/pt2.h"
 #include "ir/program.h"
 
+enum { MOST_WRITTEN = 4 };
+
 /* A node at work. */
 typedef struct node {
     uint32_t at; /* in the text */
@@ -21,37 +23,73 @@ typedef struct node {
     uint32_t graphs[2], n_graphs;
     uint32_t group[4], n_groups; /* where the lists of tensors among the arguments end */
     uint32_t condition;          /* a tensor in front of the graphs */
-    uint32_t statistics[2];      /* of a normalisation: mean and variance */
-    bool trains;
-    bool is_out_variant; /* its last operands are its results */
-    uint32_t after;      /* an op of the method */
+    uint32_t written[MOST_WRITTEN], n_written; /* operands, beside results */
+    bool trains;                               /* unless an argument says otherwise */
+    bool is_out_variant;                       /* its last operands are its results */
+    uint32_t after;                            /* an op of the method */
 } node;
 
 static bool begins_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool is_true(const arn_pt2 *r, uint32_t value) {
+static bool is_false(const arn_pt2 *r, uint32_t value) {
     return value != ARN_JSON_NONE && arn_json_type_of(&r->json.json, value) == ARN_JSON_BOOL &&
-           r->json.json.text[r->json.json.nodes[value].at] == 't';
+           r->json.json.text[r->json.json.nodes[value].at] == 'f';
 }
 
-/* A normalisation that trains updates its running statistics, though its schema does not
- * say so: the arguments' names tell. */
-static void look_for_statistics(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t input, node *n) {
-    static const char *const names[] = {"running_mean", "running_var"};
+/* Operands that operators write whose names do not say so, by parts of the operators' names and the
+ * arguments'. Most schemas of normalizations do not mention their running statistics. */
+static const struct {
+    const char *operator, *argument;
+} writers[] = {
+    {"_norm", "running_mean"},
+    {"_norm", "running_var"},
+    {"_moving_avg_obs_", "running_min"},
+    {"_moving_avg_obs_", "running_max"},
+    {"_moving_avg_obs_", "scale"},
+    {"_moving_avg_obs_", "zero_point"},
+    {"::rrelu_with_noise", "noise"},
+    {"::_cummax_helper", "values"},
+    {"::_cummax_helper", "indices"},
+    {"::_cummin_helper", "values"},
+    {"::_cummin_helper", "indices"},
+    {"::_flash_attention_forward_no_dropout_inplace", "out"},
+    {"prims::copy_to", "a"},
+    {"prims::resize", "a"},
+};
+
+/* Forms of these operators that only read the same arguments. */
+static bool only_reads(const char *name) {
+    static const char *const forms[] = {"functional", "backward", "_no_training", "_no_update"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strstr(name, forms[i])) return true;
+    }
+    return false;
+}
+
+static bool is_written(const arn_pt2 *r, const char *name, uint32_t argument) {
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        if (strstr(name, writers[i].operator) &&
+            arn_json_text_is(&r->json.json, argument, writers[i].argument)) {
+            return !only_reads(name);
+        }
+    }
+    return false;
+}
+
+static void look_for_written(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t input, node *n) {
     static const char *const flags[] = {"training", "train", "use_input_stats"};
     const uint32_t name = arn_pt2_get(r, input, "name"), arg = arn_pt2_get(r, input, "arg");
     const uint32_t tensor = arn_pt2_get(r, arg, "as_tensor");
     if (name == ARN_JSON_NONE) return;
-    for (int k = 0; k < 2; k++) {
-        if (tensor == ARN_JSON_NONE || !arn_json_text_is(&r->json.json, name, names[k])) continue;
+    if (tensor != ARN_JSON_NONE && n->n_written < MOST_WRITTEN && is_written(r, n->op.name, name)) {
         const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, tensor, "name"));
-        if (place) n->statistics[k] = *place;
+        if (place) n->written[n->n_written++] = *place;
     }
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
         if (!arn_json_text_is(&r->json.json, name, flags[k])) continue;
-        n->trains = n->trains || is_true(r, arn_pt2_get(r, arg, "as_bool"));
+        n->trains = n->trains && !is_false(r, arn_pt2_get(r, arg, "as_bool"));
     }
 }
 
@@ -98,7 +136,7 @@ static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, 
             n->n_graphs++;
             continue;
         }
-        look_for_statistics(r, scope, v, n);
+        look_for_written(r, scope, v, n);
         look_for_result(r, v, n);
         arn_pt2_push_tensors(r, scope, arg, &r->inputs);
         if (n->n_graphs == 0 && r->inputs.n == before + 1 && n->condition == ARENAUT_NONE) {
@@ -129,7 +167,7 @@ static bool updates_in_place(const char *name) {
     return length > 1 && base[length - 1] == '_';
 }
 
-/* The results of an out variant are the operands that it writes. */
+/* The results of an out variant, if it returns any, are the operands that it writes. */
 static void pair_results(arn_pt2 *r, node *n) {
     const uint32_t n_made = r->outputs.n, n_read = r->inputs.n - n_made;
     if (!n->is_out_variant || n->n_graphs > 0 || n_made > r->inputs.n) return;
@@ -148,9 +186,9 @@ static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
     if (hop && strcmp(name, "higher_order::while_loop") == 0 && n->n_graphs == 2) {
         return ARENAUT_OP_WHILE;
     }
+    const bool writes = n->op.n_in_place > 0 || (n->is_out_variant && r->outputs.n == 0);
     if (n->n_graphs == 0)
-        return n->op.n_in_place > 0 || updates_in_place(name) ? ARENAUT_OP_IN_PLACE
-                                                              : ARENAUT_OP_FUNCTIONAL;
+        return writes || updates_in_place(name) ? ARENAUT_OP_IN_PLACE : ARENAUT_OP_FUNCTIONAL;
     if (n->n_graphs == 1 && (strstr(name, "scan") || strstr(name, "map"))) return ARENAUT_OP_LOOP;
     if (n->n_graphs == 1) return ARENAUT_OP_CALL;
     if (arn_pt2_fine(r)) {
@@ -301,22 +339,17 @@ static bool add_op(arn_pt2 *r, node *n) {
     return arn_pt2_fine(r);
 }
 
-/* The update of running statistics, as an op that writes them in place behind the one that
- * computes. Its results are the statistics. */
+/* The update of operands beside the results, as an op that writes them in place behind the one that
+ * computes. Its results are these operands. */
 static void add_update(arn_pt2 *r, node *n) {
-    uint32_t given[2], n_given = 0;
-    for (int k = 0; k < 2; k++) {
-        if (n->statistics[k] != ARENAUT_NONE) given[n_given++] = n->statistics[k];
-    }
-    const bool updates = n->trains && n_given > 0 && !strstr(n->op.name, "functional");
-    if (!updates || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
-    const arenaut_op update = {.name = "update_running_stats",
+    if (!n->trains || n->n_written == 0 || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
+    const arenaut_op update = {.name = "update_operands",
                                .source = n->op.source,
                                .kind = ARENAUT_OP_IN_PLACE,
                                .method = n->op.method,
                                .file_index = n->op.file_index,
-                               .n_inputs = n_given,
-                               .inputs = given};
+                               .n_inputs = n->n_written,
+                               .inputs = n->written};
     r->json.status = arn_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
@@ -330,7 +363,7 @@ static void keep_place(arn_pt2 *r, node *n) {
 
 static void read_node(arn_pt2 *r, uint32_t at, uint32_t number, const arn_pt2_scope *scope,
                       arn_pt2_queue *q) {
-    node n = {.at = at, .condition = ARENAUT_NONE, .statistics = {ARENAUT_NONE, ARENAUT_NONE}};
+    node n = {.at = at, .condition = ARENAUT_NONE, .trains = true};
     n.target = arn_pt2_text(r, arn_pt2_need(r, at, "target"));
     n.op.name = n.target ? arn_pt2_operator_name(r, n.target) : NULL;
     n.op.method = scope->method;
