@@ -99,7 +99,8 @@ typedef struct arenaut_tensor {
     arenaut_class cls;
     uint32_t method;      /* the method it belongs to; ARENAUT_NONE: to all */
     uint32_t view_of;     /* the tensor whose storage it lies in; ARENAUT_NONE: its own */
-    uint64_t view_offset; /* bytes from the start of view_of */
+    uint64_t view_offset; /* bytes from the start of view_of; ARENAUT_SIZE_MAX: not known, in graphs
+                           * before their views are found */
     arenaut_device device;
     bool caller_owned;   /* the runtime, not the arena, provides the memory: never planned */
     uint32_t file_index; /* the number the file's own format gives it within its method */

@@ -135,11 +135,12 @@ static arenaut_status bound_tensor(bounds *b, uint32_t t) {
     return st == ARENAUT_OK ? arn_tensor_extent_bytes(tensor, &tensor->bytes, b->err) : st;
 }
 
-/* Bounds of a view's sizes may be wider than its storage; its reads lie in there. */
+/* Where a view begins and ends, whose sizes or storage vary, is not known: it covers its storage.
+ */
 static void fit_view(const arenaut_program *p, arenaut_tensor *view) {
     const arenaut_tensor *storage = &p->tensors[view->view_of];
-    view->view_offset = arn_min_u64(view->view_offset, storage->bytes);
-    view->bytes = arn_min_u64(view->bytes, storage->bytes - view->view_offset);
+    view->view_offset = 0;
+    view->bytes = storage->bytes;
     if (storage->unsized) view->unsized = true;
 }
 

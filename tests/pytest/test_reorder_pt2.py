@@ -180,6 +180,31 @@ def test_operands_are_read_after_they_are_written(arenaut, tmp_path, model):
     assert torch.equal(run_twice(output, x)[0], run_twice(path, x)[0])
 
 
+class Part(torch.nn.Module):
+    """A part that is read before another one is written, perhaps the same; where it lies is told by data, or by a size."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+    def forward(self, x, at):
+        n = at.item() if self.rows is None else x.shape[0] - self.rows
+        torch._check(n >= 0)
+        torch._check(n <= 4)
+        y = torch.zeros(8, 4000)
+        part = y.narrow(0, n, 4) * 2
+        y[4:8].add_(x[:4].repeat(1, 1000))
+        return (part * y.sum()).sum()
+
+
+@pytest.mark.parametrize("rows", [None, 4])
+def test_parts_at_places_that_vary_may_be_any(arenaut_json, tmp_path, rows):
+    path, varying = tmp_path / "part.pt2", None if rows is None else ({0: torch.export.Dim("n", min=4, max=8)}, None)
+    torch.export.save(torch.export.export(Part(rows), (torch.randn(6, 4), torch.tensor(4)), dynamic_shapes=varying), path)
+    made = arenaut_json("plan", path, "--reorder", "on")
+    assert made["order"]["best"] == made["result"]["arena"] == 4 * 4000 * (8 + 4 + 4)
+
+
 @pytest.mark.parametrize("name", ["cache", "chain", "gradients", "norm", "norm_functional",
                                   "custom_functional", "custom_returns"])
 def test_shipped_graphs_keep_their_meaning(arenaut, tmp_path, name):

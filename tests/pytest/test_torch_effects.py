@@ -10,8 +10,8 @@ from conftest import COMMAND, DATA
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no operator can be asked")
 
-import torch._inductor.inductor_prims  # noqa: E402, F401 (registers operators)
 from exported_graphs import model_of  # noqa: E402
+from torch._inductor import inductor_prims  # noqa: E402, F401 (registers operators)
 
 BYTES = {"x": 64, "a": 6400, "b": 64, "c": 6400, "d": 64, "y": 64}
 

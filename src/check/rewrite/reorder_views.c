@@ -84,11 +84,12 @@ static void name_own(const naming *n, uint32_t t) {
 }
 
 /* In a graph before its passes a view has the file's offset; an impossible one means that it is no
- * alias. */
+ * alias, and one that is not known that it may be anywhere. */
 static bool place_view(const naming *n, uint32_t storage, uint32_t t) {
     if (storage == n->shared) return true;
     const arenaut_tensor *tensor = &n->program->tensors[t];
     const arenaut_tensor *whole = &n->program->tensors[storage];
+    if (tensor->view_offset == ARENAUT_SIZE_MAX) return true;
     if (tensor->view_offset < whole->view_offset) return false;
     const uint64_t begin = tensor->view_offset - whole->view_offset;
     if (tensor->bytes > whole->bytes || begin > whole->bytes - tensor->bytes) return false;

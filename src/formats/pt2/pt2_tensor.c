@@ -205,18 +205,16 @@ static void read_strides(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
 
 /* ---- values ---- */
 
-/* Bytes from the storage's start, as far as they are known. */
+/* Bytes from the storage's start; ARENAUT_SIZE_MAX where that depends on sizes or data. */
 static uint64_t read_offset(arn_pt2 *r, uint32_t value, const arenaut_tensor *tensor) {
     int64_t elements;
     uint32_t expr;
     uint64_t bits;
     if (value == ARN_JSON_NONE) return 0;
     read_size(r, value, &elements, &expr);
-    if (elements < 0 ||
-        !arn_multiply((uint64_t)elements, arenaut_dtype_bits(tensor->dtype), &bits)) {
-        return 0;
-    }
-    return bits / 8;
+    const bool known =
+        elements >= 0 && arn_multiply((uint64_t)elements, arenaut_dtype_bits(tensor->dtype), &bits);
+    return known ? bits / 8 : ARENAUT_SIZE_MAX;
 }
 
 /* An unknown size is no mistake of the file; a varying tensor has its bytes from a later pass. */

@@ -185,8 +185,9 @@ static bool is_sized(const arenaut_tensor *t) {
     return !t->unsized;
 }
 
-/* Makes `to` a name for memory of `from`. Where in it, its file has said; sizes that vary are
- * fitted into it when they are known. False if it cannot lie there. */
+/* Makes `to` a name for memory of `from`. Where in it, its file has said; one whose place is not
+ * known covers all of it, and sizes that vary are fitted into it when they are known. False if it
+ * cannot lie there. */
 static bool make_alias(arenaut_program *p, uint32_t from, uint32_t to) {
     uint64_t offset, end;
     const uint32_t base = arenaut_program_storage(p, from, NULL);
@@ -198,8 +199,10 @@ static bool make_alias(arenaut_program *p, uint32_t from, uint32_t to) {
         tensor->view_offset < storage->view_offset) {
         return false;
     }
-    offset = tensor->view_offset - storage->view_offset;
     const bool sized = is_sized(tensor) && is_sized(storage);
+    const bool moves = tensor->view_offset == ARENAUT_SIZE_MAX;
+    if (sized && moves) tensor->bytes = storage->bytes;
+    offset = moves ? 0 : tensor->view_offset - storage->view_offset;
     if (sized && (!arn_add(offset, tensor->bytes, &end) || end > storage->bytes)) return false;
     tensor->view_of = base;
     tensor->view_offset = sized ? offset : arn_min_u64(offset, storage->bytes);
@@ -223,7 +226,7 @@ static arenaut_status name_updated(arenaut_program *p, const arenaut_op *op, are
         const uint32_t base = arenaut_program_storage(p, from, NULL);
         const uint64_t own = base == from ? operand->view_offset
                                           : operand->view_offset + p->tensors[base].view_offset;
-        result->view_offset = own;
+        if (result->view_offset != ARENAUT_SIZE_MAX) result->view_offset = own;
         if (make_alias(p, from, to)) continue;
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                         "op '%s' updates '%.60s', but its result '%.60s' does not fit there",
