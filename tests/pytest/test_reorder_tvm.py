@@ -4,8 +4,11 @@ in the blocks that storage ids stand for. TVM itself is no package that could be
 import hashlib
 import json
 import os
+import subprocess
 
 import numpy as np
+from conftest import COMMAND
+from drawn import drawn
 
 SIDE = 16
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
@@ -159,3 +162,54 @@ def arenaut_json_of(arenaut_json, folder, graph):
     path = folder / "in.graph.json"
     path.write_text(json.dumps(graph))
     return arenaut_json("plan", path, "--reorder", "on", "-f", "-o", folder / "out.graph.json")
+
+
+def drawn_graph(seed):
+    """A few nodes with any storage ids, some of them of textures; nodes that do nothing have that of their operand."""
+    random = np.random.RandomState(seed)
+    n = random.randint(4, 9)
+    nodes, ids, textures = [], [], random.randint(2, size=n)
+    for i in range(n):
+        if i < 2:
+            nodes.append({"op": "null", "name": f"x{i}", "inputs": []})
+            ids.append(random.randint(n))
+            continue
+        inputs = [[int(k), 0, 0] for k in random.choice(i, random.randint(1, 3), replace=False)]
+        nop = random.randint(5) == 0
+        nodes.append({"op": "tvm_op", "name": f"n{i}", "inputs": inputs[:1] if nop else inputs,
+                      "attrs": {"func_name": "__nop" if nop else "f", "num_inputs": "1", "num_outputs": "1", "flatten_data": "0"}})
+        ids.append(ids[inputs[0][0]] if nop else random.randint(n))
+    ids = [int(each) for each in ids]
+    return {"nodes": nodes, "arg_nodes": [0, 1], "heads": [[n - 1, 0, 0]], "node_row_ptr": list(range(n + 1)),
+            "attrs": {"dltype": ["list_str", ["float32"] * n], "storage_id": ["list_int", ids], "shape": ["list_shape", [[4]] * n],
+                      "storage_scope": ["list_str", ["global.texture" if textures[each] else "global" for each in ids]]}}
+
+
+def reads_what_was_written(graph):
+    """No value is overwritten before its last reader, and no result lies over an operand of its node."""
+    ids, memory, value = graph["attrs"]["storage_id"][1], {}, {}
+    for i in graph["arg_nodes"]:
+        if ids[i] in memory:
+            return False
+        memory[ids[i]] = value[i] = i
+    for i, node in enumerate(graph["nodes"]):
+        operands = [source for source, _, _ in node["inputs"]]
+        if operands and node["attrs"]["func_name"] == "__nop":
+            value[i] = value[operands[0]]
+        elif operands:
+            if any(memory[ids[each]] != value[each] or ids[each] == ids[i] for each in operands):
+                return False
+            memory[ids[i]] = value[i] = i
+    return all(memory[ids[head]] == value[head] for head, _, _ in graph["heads"])
+
+
+def test_any_storage_ids_are_right_or_wrong_as_a_run_shows(tmp_path):
+    counts, path = {True: 0, False: 0}, tmp_path / "drawn.graph.json"
+    for seed in range(drawn(400)):
+        graph = drawn_graph(seed)
+        path.write_text(json.dumps(graph))
+        done = subprocess.run([COMMAND, "check", path], capture_output=True, text=True, check=False)
+        right = reads_what_was_written(graph)
+        assert (done.returncode == 0) == right, (seed, done.stdout, done.stderr)
+        counts[right] += 1
+    assert min(counts.values()) > drawn(400) // 20, counts

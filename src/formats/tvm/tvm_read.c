@@ -20,6 +20,7 @@ typedef struct reader {
     uint32_t *op;       /* per node that is no argument: its op */
     bool *taken_over;   /* per storage id that is not planned: several values have it in turn */
     uint32_t last_turn; /* the last op so far on such an id; ARENAUT_NONE: none */
+    uint32_t *holder; /* per storage id that is not planned: the entry whose value it has by now */
     int64_t *dims;
     uint32_t *ids; /* arguments of one node */
     uint32_t dim_capacity, id_capacity;
@@ -296,6 +297,73 @@ static bool has_turn(const reader *r, uint32_t node, uint32_t n_inputs) {
     return any;
 }
 
+/* ---- values in turn ---- */
+
+static const char *name_of(const reader *r, uint32_t e) {
+    const char *name = r->program->tensors[e].name;
+    return name ? name : "";
+}
+
+static bool has_holder(const reader *r, uint32_t e) {
+    return r->graph.kept[e] && r->graph.id[e] != ARN_TVM_NO_ID;
+}
+
+/* Arguments have their values before the first node runs. */
+static void hold_arguments(reader *r) {
+    const arn_tvm_graph *g = &r->graph;
+    r->holder = allocate(r, g->n_ids, sizeof *r->holder);
+    for (uint32_t k = 0; k < g->n_ids && fine(r); k++) r->holder[k] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < g->n_nodes && fine(r); i++) {
+        const uint32_t e = g->row[i];
+        if (!arn_tvm_is_argument(g, i) || !has_holder(r, e)) continue;
+        uint32_t *holder = &r->holder[g->id[e]];
+        if (*holder != ARENAUT_NONE) {
+            arn_json_fail(
+                &r->graph.json, g->storage_ids, ARENAUT_BAD_INPUT,
+                "the arguments '%.60s' and '%.60s' have the storage id %d; each holds its "
+                "value from the start",
+                name_of(r, *holder), name_of(r, e), g->id[e]);
+            return;
+        }
+        *holder = e;
+    }
+}
+
+/* Memory that is not planned must still have the value that is read. */
+static void read_held(reader *r, uint32_t at, uint32_t e) {
+    const uint32_t view_of = r->program->tensors[e].view_of;
+    const uint32_t value = view_of == ARENAUT_NONE ? e : view_of;
+    if (!fine(r) || !has_holder(r, e) || r->holder[r->graph.id[e]] == value) return;
+    arn_json_fail(&r->graph.json, at, ARENAUT_BAD_INPUT,
+                  "reads '%.60s', whose storage id %d, which is not planned, has the value of "
+                  "'%.60s' by then",
+                  name_of(r, value), r->graph.id[e], name_of(r, r->holder[r->graph.id[e]]));
+}
+
+/* A result takes over such memory, that of an operand only where the graph says that it may. */
+static void write_held(reader *r, uint32_t node, uint32_t e, uint32_t n_inputs, uint32_t over) {
+    const arn_tvm_graph *g = &r->graph;
+    if (!has_holder(r, e)) return;
+    for (uint32_t k = 0; k < n_inputs && fine(r); k++) {
+        if (g->id[r->ids[k]] != g->id[e] || k == over) continue;
+        arn_json_fail(&r->graph.json, g->node[node], ARENAUT_BAD_INPUT,
+                      "'%.60s' is written over its operand '%.60s', both of storage id %d",
+                      name_of(r, e), name_of(r, r->ids[k]), g->id[e]);
+    }
+    r->holder[g->id[e]] = e;
+}
+
+/* An op, no view, whose operands are in r->ids. */
+static void take_turn(reader *r, uint32_t node, uint32_t n_inputs, const uint32_t *over) {
+    const arn_tvm_graph *g = &r->graph;
+    for (uint32_t k = 0; k < n_inputs; k++) read_held(r, g->node[node], r->ids[k]);
+    for (uint32_t e = g->row[node]; e < g->row[node + 1]; e++) {
+        write_held(r, node, e, n_inputs, over ? over[e] : ARENAUT_NONE);
+    }
+}
+
+/* ---- nodes ---- */
+
 /* Control dependences of a node: numbers of ops; `first` is one, or NONE. */
 static uint32_t *read_control(reader *r, uint32_t node, uint32_t first, uint32_t *n) {
     const uint32_t list = arn_json_get(text_of(r), r->graph.node[node], "control_deps");
@@ -328,6 +396,8 @@ static void add_op(reader *r, uint32_t node, const uint32_t *over, uint32_t *out
     const bool view = arn_tvm_is_view(g, node) && n_inputs > 0;
     const bool turn = has_turn(r, node, n_inputs);
     if (view) make_view(r, node, r->ids[0]);
+    else take_turn(r, node, n_inputs, over);
+    if (!fine(r)) return;
     for (uint32_t k = 0; k < n_outputs; k++) outputs[k] = g->row[node] + k;
     uint32_t n_after;
     const uint32_t *after = read_control(r, node, turn ? r->last_turn : ARENAUT_NONE, &n_after);
@@ -374,6 +444,7 @@ static void add_ops(reader *r) {
     r->op = allocate(r, g->n_nodes, sizeof *r->op);
     r->last_turn = ARENAUT_NONE;
     find_taken_over(r);
+    hold_arguments(r);
     for (uint32_t i = 0; i < g->n_nodes && fine(r); i++) {
         if (!arn_tvm_is_argument(g, i)) add_op(r, i, over, outputs, pairs);
     }
@@ -385,6 +456,7 @@ static void add_ops(reader *r) {
 static void set_io(reader *r) {
     arn_tvm_graph *g = &r->graph;
     const uint32_t n_heads = read_references(r, g->heads, g->n_nodes);
+    for (uint32_t k = 0; k < n_heads && fine(r); k++) read_held(r, g->heads, r->ids[k]);
     uint32_t *arguments = allocate(r, g->n_nodes, sizeof *arguments), n = 0;
     ARN_JSON_EACH(&g->json, v, g->arg_nodes) {
         const uint32_t node = arn_json_below(&g->json, v, g->n_nodes, 0);
