@@ -149,10 +149,10 @@ static void try_orders(trial *t, uint64_t seed, counts *n) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err;
-    bool moved = false;
+    bool moved = false, as_found;
     take_any(t);
     assert_true(t->before->n_ops <= MOST_OPS);
-    assert_ok(arn_program_order_ops(t->order, t->before, 0, NULL, ops, &err), err);
+    assert_ok(arn_program_order_ops(t->order, t->before, 0, NULL, ops, &as_found, &err), err);
     for (uint32_t i = 0; i < t->before->n_ops; i++) moved = moved || ops[i] != i;
     assert_ok(arn_reorder(t->after, ops, &rewrite, &err), err);
     assert_ok(arenaut_check_rewrite(t->before, rewrite, NULL, &finding, &err), err);

@@ -54,6 +54,8 @@ const arenaut_order_problem *arn_program_order_problem(const arn_program_order *
  * peaks of methods cannot be added. */
 arenaut_status arn_program_order_take(arn_program_order *order, const arenaut_order *found,
                                       arenaut_error *err);
+/* Takes the given schedule of each problem. */
+arenaut_status arn_program_order_take_given(arn_program_order *order, arenaut_error *err);
 /* Once schedules of all problems have been taken. */
 arn_order_peaks arn_program_order_peaks(const arn_program_order *order);
 /* The number of schedules of the whole program to choose from: the best of each problem, then
@@ -89,10 +91,12 @@ arenaut_status arn_program_order_relax(arn_program_order *order, const arenaut_p
                                        const arenaut_lowering *lowering,
                                        const arn_relaxation *choices, arenaut_error *err);
 /* Maps a schedule back to the ops of `file`, the program before its passes: `out` has room for all
- * of them. Ops that passes removed run before their dependents. */
+ * of them. Ops that passes removed run before their dependents. The file may not say where views
+ * lie, so that its ops depend on more: then some run earlier than they do in the schedule, and
+ * *as_found is false. */
 arenaut_status arn_program_order_ops(const arn_program_order *order, const arenaut_program *file,
                                      uint32_t candidate, const arenaut_allocator *allocator,
-                                     uint32_t *out, arenaut_error *err);
+                                     uint32_t *out, bool *as_found, arenaut_error *err);
 
 /* Reorders the ops of `program`, each within its method, as a rewrite, which takes `program` over
  * if all goes well. BAD_ARGUMENT if `ops` is no permutation of them. arenaut_check_rewrite decides

@@ -78,32 +78,59 @@ static void keep_unlisted(form_search *s, uint32_t *ops, uint64_t peak) {
     s->unlisted = peak;
 }
 
-/* `latest`: of is_sequence. */
+/* The peak of a schedule in which some ops run before their turn: no less than of what was found,
+ * with which it is compared, though the lowering of another order may need less. */
+static arenaut_status measure(const form_search *s, scheduled *c, arenaut_error *err) {
+    arenaut_pipeline *lowered = NULL;
+    arn_program_order *problem = NULL;
+    arenaut_status st = arn_trial_lower(s->search->pipeline, &s->search->finding, NULL,
+                                        &c->candidate, &lowered, err);
+    if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
+    if (st == ARENAUT_OK) st = arn_program_order_take_given(problem, err);
+    if (st == ARENAUT_OK) c->peak = arn_max_u64(c->peak, arn_program_order_peaks(problem).given);
+    arn_program_order_free(problem);
+    arenaut_pipeline_free(lowered);
+    return st;
+}
+
+/* `latest`: of is_sequence. *best: the least peak of a schedule that can be made. */
 static arenaut_status add_order(form_search *s, const arn_program_order *problem, uint32_t number,
-                                arn_candidate forms, uint32_t *latest, arenaut_error *err) {
+                                arn_candidate forms, uint32_t *latest, uint64_t *best,
+                                arenaut_error *err) {
     const arenaut_program *program = s->search->pipeline->document.program;
     uint32_t *ops = arn_region_allocate(&s->search->region, program->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
     scheduled c = {forms, arn_program_order_least(problem, number)};
+    const uint64_t found = arn_program_order_peaks(problem).best;
+    bool as_found;
     c.candidate.schedule = ops;
-    const arenaut_status st = arn_program_order_ops(
-        problem, program, number, arn_pipeline_allocator(s->search->pipeline), ops, err);
+    arenaut_status st = arn_program_order_ops(
+        problem, program, number, arn_pipeline_allocator(s->search->pipeline), ops, &as_found, err);
     if (st != ARENAUT_OK) return st;
-    if (is_sequence(s, ops, latest)) return add(s, c, err);
+    const bool listed = is_sequence(s, ops, latest);
+    if (as_found && number == 0) *best = found;
+    if (*best > found) { /* the best cannot be made: others are measured */
+        if (!listed) return ARENAUT_OK;
+        st = measure(s, &c, err);
+        if (st != ARENAUT_OK) return st;
+        *best = arn_min_u64(*best, c.peak);
+    }
+    if (listed) return add(s, c, err);
     keep_unlisted(s, ops, c.peak);
     return ARENAUT_OK;
 }
 
 /* The given schedule, the best one, then near-optimal ones. */
 static arenaut_status add_orders(form_search *s, const arn_program_order *problem,
-                                 arn_candidate forms, arenaut_error *err) {
+                                 arn_candidate forms, uint64_t *best, arenaut_error *err) {
     const scheduled given = {forms, arn_program_order_peaks(problem).given};
     const uint32_t n = arn_program_order_candidates(problem);
     uint32_t *latest = arn_region_allocate(
         &s->search->region, s->search->pipeline->document.program->n_tensors, sizeof *latest);
     arenaut_status st = latest ? add(s, given, err) : arn_no_memory(err);
+    *best = given.peak;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        st = add_order(s, problem, i, forms, latest, err);
+        st = add_order(s, problem, i, forms, latest, best, err);
     }
     return st;
 }
@@ -159,12 +186,12 @@ static arenaut_status search_in(form_search *s, arn_candidate forms, uint64_t *p
     arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, budget, &n_lines, err);
-    if (st == ARENAUT_OK) st = add_orders(s, problem, forms, err);
+    if (st == ARENAUT_OK) st = add_orders(s, problem, forms, peak, err);
     if (st == ARENAUT_OK && at_peak) st = find_at_peak(s, lowered, problem, at_peak, err);
     if (st == ARENAUT_OK) {
-        const arn_order_peaks peaks = arn_program_order_peaks(problem);
+        arn_order_peaks peaks = arn_program_order_peaks(problem);
+        peaks.best = *peak;
         note(s, &peaks, n_lines);
-        *peak = peaks.best;
     }
     arn_program_order_free(problem);
     arenaut_pipeline_free(lowered);

@@ -56,6 +56,7 @@ typedef struct emitter {
     uint32_t *stack;
     bool *put;
     uint32_t *out, n;
+    bool as_found; /* no op of the schedule had to run before its turn */
 } emitter;
 
 /* Counting sort by the dependent op. */
@@ -91,7 +92,10 @@ static void emit(emitter *e, uint32_t op) {
 static void emit_number(emitter *e, const arn_file_numbers *numbers, uint32_t number) {
     const uint32_t *same;
     const uint32_t n = arn_file_numbers_ops(numbers, number, &same);
-    for (uint32_t k = 0; k < n; k++) emit(e, same[k]);
+    for (uint32_t k = 0; k < n; k++) {
+        e->as_found = e->as_found && !e->put[same[k]];
+        emit(e, same[k]);
+    }
 }
 
 /* The ops of one method: the remaining ones, in the schedule or as they are, then those that passes
@@ -128,25 +132,28 @@ static bool emit_all(emitter *e, const arn_program_order *order, uint32_t candid
 }
 
 static bool schedule_file(arn_region *region, const arn_program_order *order,
-                          const arenaut_program *file, uint32_t candidate, uint32_t *out) {
+                          const arenaut_program *file, uint32_t candidate, uint32_t *out,
+                          bool *as_found) {
     arn_dependences dependences;
     if (!arn_dependences_find(file, region, &dependences)) return false;
-    emitter e = {.file = file, .region = region, .out = out};
+    emitter e = {.file = file, .region = region, .out = out, .as_found = true};
     const size_t n = file->n_ops;
     if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(e.begin, n + 1), ARN_ARRAY(e.first, dependences.n),
                            ARN_ARRAY(e.next, n), ARN_ARRAY(e.stack, n + 1), ARN_ARRAY(e.put, n))) {
         return false;
     }
     sort_dependences(&e, &dependences);
-    return emit_all(&e, order, candidate);
+    const bool room = emit_all(&e, order, candidate);
+    *as_found = e.as_found;
+    return room;
 }
 
 arenaut_status arn_program_order_ops(const arn_program_order *order, const arenaut_program *file,
                                      uint32_t candidate, const arenaut_allocator *allocator,
-                                     uint32_t *out, arenaut_error *err) {
+                                     uint32_t *out, bool *as_found, arenaut_error *err) {
     arn_region region;
     arn_region_init(&region, allocator);
-    const bool room = schedule_file(&region, order, file, candidate, out);
+    const bool room = schedule_file(&region, order, file, candidate, out, as_found);
     arn_region_free(&region);
     return room ? ARENAUT_OK : arn_no_memory(err);
 }

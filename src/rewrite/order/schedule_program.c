@@ -479,6 +479,26 @@ arenaut_status arn_program_order_take(arn_program_order *o, const arenaut_order 
     return prepare_next(o, err);
 }
 
+arenaut_status arn_program_order_take_given(arn_program_order *o, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    while (o->n_taken < o->n_blocks && st == ARENAUT_OK) {
+        const arenaut_order_problem *problem = &o->blocks[o->n_taken].problem;
+        arn_schedule_cost cost;
+        arenaut_order given = {.n_ops = problem->n_ops};
+        given.ops = arn_allocate(&o->allocator, problem->n_ops, sizeof *given.ops);
+        if (!given.ops) return arn_no_memory(err);
+        for (uint32_t i = 0; i < problem->n_ops; i++) given.ops[i] = i;
+        st = arn_schedule_measure(problem, given.ops, &o->allocator, &cost, err);
+        if (st == ARENAUT_OK) {
+            given.peak = given.heuristics[ARENAUT_ORDER_HEURISTIC_GIVEN] = cost.peak;
+            given.bound = cost.peak; /* what callers of this method have to hold */
+            st = arn_program_order_take(o, &given, err);
+        }
+        arn_release(&o->allocator, given.ops);
+    }
+    return st;
+}
+
 /* ---- peaks of the program ---- */
 
 /* Entries run one after another, so that the greatest peak counts; with separate pools, the sum. */

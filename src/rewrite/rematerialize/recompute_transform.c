@@ -76,12 +76,13 @@ static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t 
     arn_program_order *problem = NULL;
     arn_recomputation *other = NULL;
     uint32_t n_lines = 0;
+    bool as_found; /* or nearly so: it is only to begin with */
     arenaut_status st = arn_trial_lower(p, &s->finding, NULL, ARN_AS_IS, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, &s->finding, &n_lines, err);
     if (st == ARENAUT_OK) {
         st = arn_program_order_ops(problem, p->document.program, 0, arn_pipeline_allocator(p), base,
-                                   err);
+                                   &as_found, err);
     }
     if (st == ARENAUT_OK) st = find_in_base(s, bytes, base, true, &other, err);
     arn_program_order_free(problem);
