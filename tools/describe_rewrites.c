@@ -76,10 +76,10 @@ static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
         return;
     }
     text_put(out, "); ");
-    if (has_budget) text_put(out, "no sequence that fits");
+    if (has_budget) text_put(out, "no rematerialization that fits");
     else {
         const uint64_t proven = r->certificate->budget;
-        text_printf(out, "with cheap ops, no sequence of at most %s live bytes",
+        text_printf(out, "of cheap ops, no rematerialization to at most %s live bytes",
                     with_commas(proven < r->after ? proven : r->after).text);
     }
     text_printf(out, " adds less than %.3f ms (", milliseconds(r->bound));
@@ -122,8 +122,8 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
                  "aliases\n");
     } else if (budget > 0) {
         text_printf(out,
-                    r->floor > budget ? "nothing fits: any sequence needs %s bytes (proven)\n"
-                                      : "none was found that fits; any needs %s bytes (proven)\n",
+                    r->floor > budget ? "nothing fits: any rematerialization needs %s bytes (proven)\n"
+                                      : "none was found that fits; any rematerialization needs %s bytes (proven)\n",
                     with_commas(r->floor).text);
     } else {
         text_printf(out, "%s\n", words_of_no_recompute(r, &p->ordering));

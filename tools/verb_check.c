@@ -432,7 +432,7 @@ static void put_bounds(const verdict *v, arenaut_text *out) {
     if (!c) return;
     if (c->floor.value > c->budget) {
         text_printf(out,
-                    "  proven: nothing fits %s bytes alive at once: a schedule that repeats %s "
+                    "  proven: nothing fits %s bytes alive at once: a rematerialization of %s "
                     "needs %s or more\n",
                     with_commas(c->budget).text, ops, with_commas(c->floor.value).text);
         return;

@@ -53,7 +53,7 @@ export function showCurve(curve, onCopy) {
   const impossible = (row) => BigInt(row.budget) < BigInt(curve.floor);
   id("training").hidden = false;
   id("curve").replaceChildren(plot(curve));
-  new Table(id("points"), { caption: `The fastest schedules found. ${BigInt(curve.floor) ? `Every schedule has ${commas(curve.floor)} bytes alive at once (proven)` : "Nothing is proven"}`, onCopy, onPick: () => {},
+  new Table(id("points"), { caption: `The fastest schedules found. ${BigInt(curve.floor) ? `Every rematerialization has ${commas(curve.floor)} bytes alive at once (proven)` : "Nothing is proven"}`, onCopy, onPick: () => {},
     columns: [bytes("budget", (row) => row.budget), { title: "found", text: (row) => (row.fits ? "" : impossible(row) ? "impossible (proven)" : "none") },
       time("time more", (row) => (row.fits ? share(row.added, curve.base) : null)), time("at least (proven)", (row) => (impossible(row) ? null : share(row.bound, curve.base))),
       bytes("ops again", (row) => (row.fits ? row.ops : null))] }).set(curve.points);

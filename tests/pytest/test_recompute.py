@@ -172,7 +172,7 @@ def test_the_peak_that_is_told_is_that_of_the_order_that_is_planned(arenaut, are
     assert told["recompute"]["added_ops"] > 0
     assert told["recompute"]["after"] == told["peak"]["live_bytes"] == told["result"]["arena"] == 1216
     said = arenaut(*flags).stdout
-    assert "peak of 1,216 live bytes instead of" in said and "no sequence of at most 1,216 live bytes" in said
+    assert "peak of 1,216 live bytes instead of" in said and "of cheap ops, no rematerialization to at most 1,216 live bytes" in said
 
 
 def waiting_branches():

@@ -76,7 +76,7 @@ def test_the_floor_names_its_tensors(arenaut, arenaut_json, tmp_path):
     assert [t["name"] for t in floor["tensors"]] == ["c", "b", "x"]
     assert not any(point["impossible"] for point in document["curve"]["points"])
     said = arenaut("explain", path, "--recompute", "on").stdout
-    assert "every schedule has 3,264 bytes (80.3 %) alive at once (proven)" in said
+    assert "every rematerialization has 3,264 bytes (80.3 %) alive at once (proven)" in said
     assert "fuse the ops" in said and "c, made by CONV" in said
     printed.write_text(arenaut("explain", path, "--recompute", "on", "--json").stdout)
     arenaut("check", path, printed)
@@ -100,4 +100,4 @@ def test_the_lowest_of_few_loads_is_found_without_a_budget(arenaut, arenaut_json
     assert told["result"]["arena"] == told["recompute"]["floor"] == 3000
     assert "in 3,000 bytes alive at once" in arenaut("check", path, plan).stdout
     said = arenaut("plan", path, "--recompute", "on").stdout
-    assert "with cheap ops, no sequence of at most 3,000 live bytes adds less than" in said
+    assert "of cheap ops, no rematerialization to at most 3,000 live bytes adds less than" in said

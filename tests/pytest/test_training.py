@@ -226,7 +226,7 @@ def test_below_the_floor_the_floor_is_said(training, package):
     make, inputs, _ = NETWORKS["gpt"]
     model, inputs = make(), inputs()
     floor = training.curve(model, inputs, budgets=["100%"]).floor
-    with pytest.raises(package.NoPlanError, match=rf"at least {floor:,} are needed, whatever runs again \(proven\)") as raised:
+    with pytest.raises(package.NoPlanError, match=rf"at least {floor:,} are needed by any rematerialization \(proven\)") as raised:
         training.fit(model, memory=floor - 1, inputs=inputs)
     assert raised.value.floor == floor
 

@@ -39,7 +39,7 @@ class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added
     counted : int
         Bytes, of a step that was run; None before.
     floor : int
-        Bytes; no step needs fewer, whatever runs again: proven, and checked.
+        Bytes; no rematerialization of the step needs fewer: proven, and checked.
     ops : int
         Of the step, each once.
     added_ops : int
@@ -113,7 +113,7 @@ class Recipe:
         found = plan.recomputed
         if budget < found.floor:
             raise arenaut.NoPlanError(f"the step does not fit into {budget:,} bytes: at least {found.floor:,} are "
-                                      f"needed, whatever runs again (proven)", records.NO_PLAN, floor=found.floor)
+                                      f"needed by any rematerialization (proven)", records.NO_PLAN, floor=found.floor)
         if not found.fits:
             raise arenaut.RefusedError(
                 f"no schedule was found for {budget:,} bytes; the least that was found is {found.after:,}, and at least "
