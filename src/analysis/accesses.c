@@ -216,12 +216,12 @@ static bool draws_nothing(const char *name) {
 /* Attention and recurrent nets draw where their arguments say so. */
 static bool has_word(const char *name) {
     static const char *const words[] = {
-        "rand",       "multinomial", "dropout",       "bernoulli",        "aten.normal",
-        "::normal",   "log_normal",  "uniform",       "poisson",          "cauchy",
-        "geometric",  "binomial",    "exponential",   "hashtable",        "custom",
-        "print",      "assert",      "rrelu",         "scaled_dot",       "dirichlet",
-        "_gamma",     "::lstm",      "::gru",         "::rnn_",           "cudnn_rnn",
-        "miopen_rnn", "lstm_mps",    "inductor_seed", "attention_forward"};
+        "rand",        "multinomial",       "dropout",   "bernoulli", "aten.normal",   "::normal",
+        "log_normal",  "uniform",           "poisson",   "cauchy",    "geometric",     "binomial",
+        "exponential", "hashtable",         "custom",    "print",     "assert",        "rrelu",
+        "scaled_dot",  "attention_forward", "torchbind", "::lstm",    "n_rnn",         "lstm_mps",
+        "::rnn_",      "inductor_seed",     "rng_state", "::gru",     "leaf_function", "_gamma",
+        "dirichlet"};
     char lower[128] = {0};
     for (size_t i = 0; name[i] && i + 1 < sizeof lower; i++) {
         lower[i] = (char)tolower((unsigned char)name[i]);

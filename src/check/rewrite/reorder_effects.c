@@ -50,12 +50,12 @@ static bool is_calm(const char *name) {
 static bool is_plain(const arenaut_program *p, const arenaut_op *op) {
     const char *name = op->name ? op->name : "";
     static const char *const wary[] = {
-        "rand",       "multinomial", "dropout",       "bernoulli",        "aten.normal",
-        "::normal",   "log_normal",  "uniform",       "poisson",          "cauchy",
-        "geometric",  "binomial",    "exponential",   "hashtable",        "custom",
-        "print",      "assert",      "rrelu",         "scaled_dot",       "dirichlet",
-        "_gamma",     "::lstm",      "::gru",         "::rnn_",           "cudnn_rnn",
-        "miopen_rnn", "lstm_mps",    "inductor_seed", "attention_forward"};
+        "rand",        "multinomial",       "dropout",   "bernoulli", "aten.normal",   "::normal",
+        "log_normal",  "uniform",           "poisson",   "cauchy",    "geometric",     "binomial",
+        "exponential", "hashtable",         "custom",    "print",     "assert",        "rrelu",
+        "scaled_dot",  "attention_forward", "torchbind", "::lstm",    "n_rnn",         "lstm_mps",
+        "::rnn_",      "inductor_seed",     "rng_state", "::gru",     "leaf_function", "_gamma",
+        "dirichlet"};
     const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (op->pure || !*name) return op->pure;
     for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
