@@ -87,7 +87,8 @@ static void put_floor(const arenaut_recompute_curve *c, arenaut_text *out) {
         text_put(out, "  floor: nothing is proven\n");
         return;
     }
-    text_printf(out, "  floor: every rematerialization has %s bytes (%.1f %%) alive at once (proven)",
+    text_printf(out,
+                "  floor: every rematerialization has %s bytes (%.1f %%) alive at once (proven)",
                 with_commas(c->floor).text, percent_of(c->floor, c->before));
     if (c->floor_op) {
         text_put(out, ", where ");

@@ -121,10 +121,12 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
                  "none was found that fits; nothing is proven: other schedules may have other "
                  "aliases\n");
     } else if (budget > 0) {
-        text_printf(out,
-                    r->floor > budget ? "nothing fits: any rematerialization needs %s bytes (proven)\n"
-                                      : "none was found that fits; any rematerialization needs %s bytes (proven)\n",
-                    with_commas(r->floor).text);
+        text_printf(
+            out,
+            r->floor > budget
+                ? "nothing fits: any rematerialization needs %s bytes (proven)\n"
+                : "none was found that fits; any rematerialization needs %s bytes (proven)\n",
+            with_commas(r->floor).text);
     } else {
         text_printf(out, "%s\n", words_of_no_recompute(r, &p->ordering));
     }
