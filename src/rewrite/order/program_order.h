@@ -54,7 +54,8 @@ const arenaut_order_problem *arn_program_order_problem(const arn_program_order *
  * peaks of methods cannot be added. */
 arenaut_status arn_program_order_take(arn_program_order *order, const arenaut_order *found,
                                       arenaut_error *err);
-/* Takes the given schedule of each problem. */
+/* Takes the given schedule of each problem, without a search, to measure its peak: `best` and
+ * `bound` of arn_program_order_peaks are that of the given schedule, too, and no claims. */
 arenaut_status arn_program_order_take_given(arn_program_order *order, arenaut_error *err);
 /* Once schedules of all problems have been taken. */
 arn_order_peaks arn_program_order_peaks(const arn_program_order *order);

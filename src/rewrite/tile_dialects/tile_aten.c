@@ -584,8 +584,7 @@ const arn_tile_dialect arn_tile_aten = {
     .keeps_state = true,
     .same_bits =
         "the tiles compute the same bits in PyTorch with one thread, on x86-64 with AVX2 or "
-        "AVX-512; "
-        "with more threads, functions such as sigmoid may be rounded otherwise",
+        "AVX-512; with more threads, functions such as sigmoid may be rounded otherwise",
     .refuse = refuse,
     .take_operator = take_operator,
     .describe_move = describe_move,
