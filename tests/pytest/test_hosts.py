@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from conftest import COMMAND, ROOT
+from drawn import NIGHT
 
 HOSTS = ROOT / "build" / "venv-hosts" / "bin" / "python"
 TESTS = ROOT / "tests" / "hosts"
@@ -37,6 +38,7 @@ def test_tinygrad():
     passes(hosts(), TESTS / "test_tinygrad.py")
 
 
+@NIGHT
 def test_inductor():
     passes(sys.executable, TESTS / "test_inductor.py")
 

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import COMMAND, ROOT, import_example
+from drawn import NIGHT
 
 onnxruntime = pytest.importorskip("onnxruntime")
 torch = pytest.importorskip("torch")
@@ -146,6 +147,7 @@ def test_differences_are_counted(tmp_path):
         "20 % differ, median 1 ulp, at most 1 ulp (1e-07 relative), ≤ 1 ulp of the largest, 2e-07 absolute")
 
 
+@NIGHT
 def test_the_table_of_whole_and_tiled_models_is_made(tmp_path):
     done = subprocess.run(
         [sys.executable, ROOT / "bench" / "tiling_table.py", "srvgg:48", "--levels", "off", "--manual"],

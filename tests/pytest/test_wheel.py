@@ -131,7 +131,7 @@ def pythons():
     engines = (("[dask]", own), ("[ray]", "ray"))
     of_own = [pytest.param((sys.executable, (engine,), ["pytest", "numpy"]), id=name) for engine, name in engines]
     return [of_own[0], at_night(of_own[1]),
-            pytest.param((other, (), ["pytest"]), id="another", marks=[] if other else skip)]
+            at_night(pytest.param((other, (), ["pytest"]), id="another", marks=[] if other else skip))]
 
 
 @pytest.fixture(params=pythons(), name="installed")

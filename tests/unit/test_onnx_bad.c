@@ -10,6 +10,7 @@
 #include "formats/onnx/onnx_schema.h"
 #include "support/bytes.h"
 #include "support/documents.h"
+#include "support/drawn.h"
 #include "support/onnx_round.h"
 #include "support/sweep.h"
 #include "support/wire.h"
@@ -366,7 +367,7 @@ TEST(other_files_are_not_taken_for_models) {
 TEST(models_cut_short_or_with_flipped_bits_are_refused_or_read) {
     static const char *const names[] = {"control.onnx", "functions.onnx", "constants.onnx",
                                         "open_sizes.onnx"};
-    const sweep s = {.property = onnx_property, .bits = 8};
+    const sweep s = {.property = onnx_property, .bits = drawn(8)};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         bytes file = data_bytes("onnx/%s", names[i]);
         assert_true(onnx_property(file.data, file.size));

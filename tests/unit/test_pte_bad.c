@@ -173,7 +173,7 @@ TEST(every_byte_may_say_anything) {
     assert_true(counts.accepted > counts.tried / 3);
     assert_true(counts.accepted < counts.tried - counts.tried / 10);
     free_bytes(&file);
-    (void)sweep_scatter(&s, tiny.file->data, tiny.file->size, 1000);
+    (void)sweep_scatter(&s, tiny.file->data, tiny.file->size, drawn(1000));
     free_flatfile(tiny.file);
 }
 

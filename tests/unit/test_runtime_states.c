@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "support/drawn.h"
 #include "support/faults.h"
 #include "support/memory_source.h"
 
@@ -428,21 +429,26 @@ static bool advance(call *sequence, int at, int n, int calls) {
     return true;
 }
 
+/* One call less where an Nth of the cases is tried, which the last call has CALLS of. */
+static int less(void) { return drawn(CALLS) < CALLS; }
+
 /* Sequences that differ only after the last call are prefixes of one another, so playing all
  * of the full length plays the shorter ones, too. */
 static void play_all(settings how) {
     call sequence[LENGTH] = {0};
-    do play(sequence, LENGTH, how);
-    while (advance(sequence, LENGTH - 1, LENGTH, CALLS));
+    const int n = LENGTH - less();
+    do play(sequence, n, how);
+    while (advance(sequence, n - 1, n, CALLS));
 }
 
 /* Longer ones, up to the first call that is refused: that one changes nothing, as the
  * sequences above have shown. */
 static void play_without_refusals(settings how) {
     call sequence[DEPTH] = {0};
+    const int n = DEPTH - less();
     int refused;
-    do refused = play(sequence, DEPTH, how);
-    while (advance(sequence, refused < DEPTH ? refused : DEPTH - 1, DEPTH, CALLS));
+    do refused = play(sequence, n, how);
+    while (advance(sequence, refused < n ? refused : n - 1, n, CALLS));
 }
 
 TEST(every_sequence_with_outputs_apart) {

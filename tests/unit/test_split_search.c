@@ -6,6 +6,7 @@
 
 #include "ir/program.h"
 #include "rewrite/split/tile_groups.h"
+#include "support/drawn.h"
 #include "support/image_program.h"
 #include "support/unbudgeted.h"
 
@@ -152,8 +153,9 @@ static uint64_t best_stage(const arenaut_program *p, const arenaut_split_options
 }
 
 TEST(no_program_has_a_better_group_than_the_search_finds) {
+    const uint32_t n_seeds = drawn(120);
     uint32_t n_found = 0, n_missed = 0;
-    for (uint64_t seed = 1; seed <= 120; seed++) {
+    for (uint64_t seed = 1; seed <= n_seeds; seed++) {
         rng r = {seed};
         arenaut_program *p = random_images(&r, 4, false);
         const arenaut_split_options options = options_for(2 * seed + 1);
@@ -175,6 +177,6 @@ TEST(no_program_has_a_better_group_than_the_search_finds) {
         arn_region_free(&region);
         arn_program_free(p);
     }
-    assert_true(n_found > 12);
+    assert_true(n_found > n_seeds / 10);
     assert_int_equal(n_missed, 0);
 }

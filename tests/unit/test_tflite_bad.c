@@ -253,7 +253,7 @@ TEST(flips_of_every_byte_of_own_models_are_survived) {
         const sweep s = {.property = some_answer,
                          .seed = 2 + i,
                          .step = small ? 1 : one_of(4),
-                         .bits = small ? 8 : 1,
+                         .bits = small ? drawn(8) : 1,
                          .skip = weights};
         const sweep through = {
             .property = tflite_property, .seed = 2 + i, .step = small ? 16 : 256, .skip = weights};
@@ -267,7 +267,7 @@ TEST(flips_of_every_byte_of_own_models_are_survived) {
 TEST(random_bytes_in_the_small_model_are_survived) {
     const sweep s = {.property = tflite_property, .seed = 3};
     tflite_tiny t = new_tflite_tiny();
-    (void)sweep_scatter(&s, t.file->data, t.file->size, 10000);
+    (void)sweep_scatter(&s, t.file->data, t.file->size, drawn(10000));
     free_flatfile(t.file);
 }
 
