@@ -287,15 +287,17 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
-/* Python's rules: from the end if negative, clamped to the size. */
+/* As ONNX Runtime reads them: from the end if negative, clamped to the size; a start into it. */
 static bool slice_range(int64_t size, int64_t start, int64_t end, int64_t step, range *out) {
     if (size == ARN_SHAPE_ANY || start == ARN_SHAPE_ANY || end == ARN_SHAPE_ANY ||
         step == ARN_SHAPE_ANY || step == 0) {
         return false;
     }
-    if (start < 0) start = start < -size ? (step < 0 ? -1 : 0) : start + size;
-    if (end < 0) end = end < -size ? -1 : end + size;
-    start = step > 0 ? clamp(start, 0, size) : clamp(start, -1, size - 1);
+    if (start < 0) start = start < -size ? 0 : start + size;
+    const bool far = end == INT32_MAX || end == INT64_MAX; /* the end of either direction */
+    if (step < 0 && far) end = -1;
+    else if (end < 0) end = end < -size ? -1 : end + size;
+    start = step > 0 ? clamp(start, 0, size) : clamp(start, 0, size - 1);
     end = step > 0 ? clamp(end, 0, size) : clamp(end, -1, size - 1);
     const int64_t distance = step > 0 ? end - start : start - end;
     const uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;

@@ -1,6 +1,6 @@
 /* Constant evaluation of the few numbers that shapes depend on: element by element, if both
- * operands are known. Floats are computed as doubles, in operations that every machine rounds
- * alike. */
+ * operands are known. Results are cut to their type, as a run cuts them; the doubles in which
+ * floats are computed have bits enough that rounding twice does no harm. */
 #include <string.h>
 
 #include "shapes/shapes.h"
@@ -12,6 +12,7 @@ typedef enum operation {
     MUL,
     DIV,
     MOD,
+    REMAINDER,
     MIN_OF,
     MAX_OF,
     EQUAL,
@@ -55,12 +56,16 @@ static operation operation_of(const char *name) {
     return NOTHING;
 }
 
+/* The sign of a. */
+static int64_t remainder_of(int64_t a, int64_t b) {
+    if (b == 0) return ARN_SHAPE_ANY;
+    return b == -1 ? 0 : a % b; /* by -1 the division would overflow */
+}
+
 /* The sign of b. */
 static int64_t modulo(int64_t a, int64_t b) {
-    if (b == 0) return ARN_SHAPE_ANY;
-    if (b == -1) return 0; /* also where the division would overflow */
-    const int64_t rest = a % b;
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    const int64_t rest = remainder_of(a, b);
+    return rest != ARN_SHAPE_ANY && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 static int64_t on_whole(operation op, int64_t a, int64_t b) {
@@ -70,6 +75,7 @@ static int64_t on_whole(operation op, int64_t a, int64_t b) {
         case MUL: return arn_shape_times(a, b);
         case DIV: return b == 0 ? ARN_SHAPE_ANY : a / b; /* towards zero, as C does */
         case MOD: return modulo(a, b);
+        case REMAINDER: return remainder_of(a, b);
         case MIN_OF: return a < b ? a : b;
         case MAX_OF: return a > b ? a : b;
         case EQUAL: return a == b;
@@ -121,6 +127,21 @@ static int64_t converted(int64_t value, arenaut_dtype from, arenaut_dtype to) {
     return wide > -9.0e18 && wide < 9.0e18 ? (int64_t)wide : ARN_SHAPE_ANY;
 }
 
+/* A value as its type has it: floats are rounded, whole numbers lose their high bits. Those of
+ * uint64 past 63 bits are unknown. */
+static int64_t cut_to(arenaut_dtype dtype, int64_t value) {
+    const uint32_t bits = arenaut_dtype_bits(dtype);
+    if (value == ARN_SHAPE_ANY || dtype == ARENAUT_DTYPE_BOOL || dtype == ARENAUT_DTYPE_FLOAT64)
+        return value;
+    if (dtype == ARENAUT_DTYPE_FLOAT32)
+        return arn_shape_as_bits((double)(float)arn_shape_as_double(value));
+    if (bits == 64) return dtype == ARENAUT_DTYPE_UINT64 && value < 0 ? ARN_SHAPE_ANY : value;
+    const int64_t half = INT64_C(1) << (bits - 1), low = value & (2 * half - 1);
+    const bool is_signed =
+        dtype == ARENAUT_DTYPE_INT8 || dtype == ARENAUT_DTYPE_INT16 || dtype == ARENAUT_DTYPE_INT32;
+    return is_signed && low >= half ? low - 2 * half : low;
+}
+
 /* Whether values of a type are kept as they are; others are unknown. */
 static bool has_values(arenaut_dtype dtype) {
     return arn_shape_is_float(dtype) || dtype == ARENAUT_DTYPE_BOOL ||
@@ -159,10 +180,10 @@ static void compute_where(arn_shapes *s, const arn_shape *out, int64_t *values) 
 
 static int64_t apply(operation op, const arn_shape *a, int64_t x, int64_t y, arenaut_dtype to) {
     if (x == ARN_SHAPE_ANY || y == ARN_SHAPE_ANY) return ARN_SHAPE_ANY;
-    if (op == CAST) return converted(x, a->dtype, to);
+    if (op == CAST) return cut_to(to, converted(x, a->dtype, to));
     if (arn_shape_is_float(a->dtype))
-        return on_floats(op, arn_shape_as_double(x), arn_shape_as_double(y));
-    return on_whole(op, x, y);
+        return cut_to(to, on_floats(op, arn_shape_as_double(x), arn_shape_as_double(y)));
+    return cut_to(to, on_whole(op, x, y));
 }
 
 static void compute_each(arn_shapes *s, operation what, const arn_shape *out, int64_t *values) {
@@ -181,7 +202,8 @@ static void compute_each(arn_shapes *s, operation what, const arn_shape *out, in
 void arn_shape_compute_values(arn_shapes *s) {
     const arenaut_op *op = s->op;
     const bool where = strcmp(op->name, "Where") == 0;
-    const operation what = where ? NOTHING : operation_of(op->name);
+    const operation named = where ? NOTHING : operation_of(op->name);
+    const operation what = named == MOD && arn_shape_number(s, "fmod", 0) != 0 ? REMAINDER : named;
     const arn_shape *a = arn_shape_input(s, 0);
     const uint32_t n = op->n_inputs;
     if (!where && (what == NOTHING || !a->values)) return;

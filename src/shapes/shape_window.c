@@ -172,10 +172,11 @@ ARN_SHAPE_FUNCTION(global_pool) {
 
 /* ---- resizing ---- */
 
-/* Sizes are whole numbers; scales are floats, and their products are rounded down. */
+/* Sizes are whole numbers; scales are floats of 32 bits, and so are products, before they are
+ * rounded down. */
 static int64_t scaled(int64_t size, int64_t scale) {
     const double factor = scale == ARN_SHAPE_ANY ? 0.0 : arn_shape_as_double(scale);
-    const double result = arn_shape_floor((double)size * factor);
+    const double result = arn_shape_floor((double)(float)((double)(float)size * factor));
     return size == ARN_SHAPE_ANY || scale == ARN_SHAPE_ANY || !(result >= 0.0 && result < 9.0e15)
                ? ARN_SHAPE_ANY
                : (int64_t)result;

@@ -61,6 +61,8 @@ CONSTANTS = {
     "ends": ints("ends", [-1, -9223372036854775807]),
     "axes_23": ints("axes_23", [3, 2]),
     "steps": ints("steps", [2, -3]),
+    "starts_far": ints("starts_far", [0, -20]),
+    "ends_far": ints("ends_far", [2147483647, 9223372036854775807]),
     "pads": ints("pads", [0, 0, 1, -2, 0, 0, 3, 1]),
     "repeats": ints("repeats", [2, 3]),
     "halves": ints("halves", [1, 4]),
@@ -73,6 +75,7 @@ CONSTANTS = {
     "f1": nh.from_array(np.array(4.1, np.float32), "f1"),
     "f2": nh.from_array(np.array(0.7, np.float32), "f2"),
     "scales": nh.from_array(np.array([1, 1, 1.7, 0.6], np.float32), "scales"),
+    "scales_up": nh.from_array(np.array([1, 1, 2.8, 1], np.float32), "scales_up"),
     "kernel": nh.from_array(np.ones((6, 2, 3, 2), np.float32), "kernel"),
     "kernel_t": nh.from_array(np.ones((4, 3, 3, 2), np.float32), "kernel_t"),
     "kernel_1": nh.from_array(np.ones((5, 4, 4), np.float32), "kernel_1"),
@@ -207,6 +210,10 @@ def operator_nodes():
     yield "Det", ["square"], 1, {}
     # Shapes that are computed: what a Reshape of most exporters hangs on.
     yield "Shape", ["batch"], 1, {}
+    # Where runtimes round to float32, take the largest number as the end of either direction, and begin inside.
+    yield "Resize", ["batch", "", "scales_up"], 1, {}
+    yield "Slice", ["image", "axes_12", "ends_far", "axes_23", "steps"], 1, {}
+    yield "Slice", ["image", "starts_far", "ends", "axes_23", "steps"], 1, {}
 
 
 EXTRA_INPUTS = {
@@ -243,6 +250,16 @@ def computed_shapes():
     yield n("Slice", ["cs_shape", "k_0", "k_2"], ["cs_head"])
     yield n("Concat", ["cs_head", "cs_sizes"], ["cs_all_sizes"], axis=0)
     yield n("Resize", ["batch", "", "", "cs_all_sizes"], ["cs_resized"])
+    yield n("Mul", ["cs_floats", "f3"], ["cs_single"])
+    yield n("Cast", ["cs_single"], ["cs_whole"], to=I64)
+    yield n("ConstantOfShape", ["cs_whole"], ["cs_rounded"])
+    yield n("Mul", ["cs_tail", "hundred"], ["cs_hundreds"])
+    yield n("Cast", ["cs_hundreds"], ["cs_bytes"], to=T.UINT8)
+    yield n("Cast", ["cs_bytes"], ["cs_wrapped"], to=I64)
+    yield n("ConstantOfShape", ["cs_wrapped"], ["cs_cut"])
+    yield n("Mod", ["minus_ones", "k_4"], ["cs_rests"], fmod=1)
+    yield n("Add", ["cs_rests", "k_4"], ["cs_rest"])
+    yield n("ConstantOfShape", ["cs_rest"], ["cs_left"])
     yield n("ConstantOfShape", ["k_4"], ["cs_zeros"], value=nh.from_array(np.array([1], np.int64)))
     yield n("NonZero", ["cs_zeros"], ["cs_found"])
     yield n("Transpose", ["cs_found"], ["cs_places"])
@@ -252,6 +269,8 @@ COMPUTED_CONSTANTS = {
     "k_0": ints("k_0", [0]),
     "k_2": ints("k_2", [2]),
     "k_4": ints("k_4", [4]),
+    "hundred": ints("hundred", [100]),
+    "f3": nh.from_array(np.array(2.8, np.float32), "f3"),
     "minus_ones": ints("minus_ones", [-1, -1]),
     "step": nh.from_array(np.array(1, np.int64), "step"),
 }
