@@ -53,10 +53,25 @@ static bool take_window(arn_shapes *s, uint32_t axis, uint32_t n, int64_t size, 
     return sound;
 }
 
-static int64_t moved(arn_shapes *s, int64_t in, window w, bool round_up) {
+static bool pads_by_itself(const arn_shapes *s) {
     const arenaut_attribute *automatic = arn_shape_attribute(s, "auto_pad");
-    const bool same = is_text(automatic, "SAME_UPPER") || is_text(automatic, "SAME_LOWER");
-    if (same) return in == ARN_SHAPE_ANY ? ARN_SHAPE_ANY : in / w.stride + (in % w.stride != 0);
+    return is_text(automatic, "SAME_UPPER") || is_text(automatic, "SAME_LOWER");
+}
+
+/* A place for each stride. */
+static int64_t strides_of(int64_t in, window w) {
+    return in == ARN_SHAPE_ANY ? ARN_SHAPE_ANY : in / w.stride + (in % w.stride != 0);
+}
+
+/* ONNX Runtime pads a pool as if its window were not dilated. */
+static int64_t pooled(arn_shapes *s, int64_t in, window w) {
+    const bool round_up = arn_shape_number(s, "ceil_mode", 0) != 0;
+    if (!pads_by_itself(s)) return places(s, in, w, round_up);
+    if (w.dilation == 1 || in == ARN_SHAPE_ANY) return strides_of(in, w);
+    const int64_t missing = (strides_of(in, w) - 1) * w.stride + w.size - in;
+    const bool lower = is_text(arn_shape_attribute(s, "auto_pad"), "SAME_LOWER");
+    w.before = (missing + lower) / 2;
+    w.after = missing - w.before;
     return places(s, in, w, round_up);
 }
 
@@ -91,7 +106,7 @@ static void convolve(arn_shapes *s, uint32_t at, arenaut_dtype dtype) {
         window w;
         const int64_t size = per_axis(stated, i - 2, fits ? kernel->dims[i] : ARN_SHAPE_ANY);
         if (!take_window(s, i - 2, x->rank - 2, size, &w)) return;
-        dims[i] = moved(s, x->dims[i], w, false);
+        dims[i] = pads_by_itself(s) ? strides_of(x->dims[i], w) : places(s, x->dims[i], w, false);
     }
     arn_shape_set(s, 0, dtype, x->rank, dims);
 }
@@ -106,8 +121,6 @@ ARN_SHAPE_FUNCTION(conv_transpose) {
     const arenaut_attribute *stated = arn_shape_attribute(s, "kernel_shape");
     const arenaut_attribute *result = arn_shape_attribute(s, "output_shape");
     const arenaut_attribute *extra = arn_shape_attribute(s, "output_padding");
-    const arenaut_attribute *automatic = arn_shape_attribute(s, "auto_pad");
-    const bool same = is_text(automatic, "SAME_UPPER") || is_text(automatic, "SAME_LOWER");
     arn_shape_set_dtype(s, 0, x->dtype);
     if (!is_image(s, x)) return;
     int64_t *dims = arn_shape_new_dims(s, x->rank);
@@ -126,8 +139,10 @@ ARN_SHAPE_FUNCTION(conv_transpose) {
         const int64_t spread = arn_shape_times(arn_shape_plus(x->dims[i], -1), w.stride);
         const int64_t full =
             arn_shape_plus(arn_shape_plus(spread, reach), per_axis(extra, i - 2, 0));
-        dims[i] = same ? arn_shape_times(x->dims[i], w.stride)
-                       : arn_shape_plus(full, -(w.before + w.after));
+        const int64_t same = arn_shape_times(x->dims[i], w.stride);
+        dims[i] = !pads_by_itself(s) ? arn_shape_plus(full, -(w.before + w.after))
+                  : full < same      ? full /* there is nothing to cut; or unknown */
+                                     : same;
         /* It may be stated for all axes or for the spatial ones alone. */
         const uint32_t skipped = result->n_numbers == x->rank ? 0 : 2;
         if (result->name) dims[i] = per_axis(result, i - skipped, ARN_SHAPE_ANY);
@@ -154,7 +169,7 @@ ARN_SHAPE_FUNCTION(pool) {
     for (uint32_t i = 2; i < x->rank; i++) {
         window w;
         if (!take_window(s, i - 2, x->rank - 2, kernel->numbers[i - 2], &w)) return;
-        dims[i] = moved(s, x->dims[i], w, arn_shape_number(s, "ceil_mode", 0) != 0);
+        dims[i] = pooled(s, x->dims[i], w);
     }
     arn_shape_set(s, 0, x->dtype, x->rank, dims);
     arn_shape_set(s, 1, ARENAUT_DTYPE_INT64, x->rank, dims);

@@ -214,6 +214,11 @@ def operator_nodes():
     yield "Resize", ["batch", "", "scales_up"], 1, {}
     yield "Slice", ["image", "axes_12", "ends_far", "axes_23", "steps"], 1, {}
     yield "Slice", ["image", "starts_far", "ends", "axes_23", "steps"], 1, {}
+    # Where it pads otherwise than the standard has it.
+    yield "MaxPool", ["image"], 1, {"kernel_shape": [3, 2], "dilations": [2, 3], "auto_pad": "SAME_LOWER"}
+    yield "AveragePool", ["line"], 1, {"kernel_shape": [2], "strides": [2], "dilations": [2], "auto_pad": "SAME_UPPER",
+                                       "ceil_mode": 1}
+    yield "ConvTranspose", ["image", "kernel_t"], 1, {"strides": [4, 3], "auto_pad": "SAME_UPPER"}
 
 
 EXTRA_INPUTS = {

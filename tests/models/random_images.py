@@ -72,7 +72,7 @@ class Images:
         reach = (size - 1) * dilations + 1
         sides = np.array(self.shapes[image][2:])
         rules = ["pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER"]
-        gaps = (dilations > 1).any() or (size < strides).any()  # the runtime refuses these by rule
+        gaps = (dilations > 1).any() or (size < strides).any()  # the runtime refuses these by rule, or pads otherwise
         rule = self.random.choice(rules[:4] if gaps else rules)
         if rule.startswith("SAME"):
             return attributes + [text("auto_pad", rule)], -(-sides // strides)

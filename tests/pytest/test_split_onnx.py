@@ -542,3 +542,23 @@ def test_zeros_around_the_operand_of_a_pool_are_the_same_at_every_level(tmp_path
         split(path, output, stage)
         for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_BASIC, LEVELS.ORT_ENABLE_ALL):
             assert are_close(run(output, feed, level), run(path, feed, level)), (stage, level)
+
+
+@pytest.mark.parametrize("kind, size, stride, dilation, made", [
+    ("AveragePool", 1, 4, 1, 16), ("Conv", 1, 4, 1, 16), ("MaxPool", 2, 1, 2, 63)])
+@pytest.mark.parametrize("rule", ["SAME_UPPER", "SAME_LOWER"])
+def test_windows_that_the_runtime_pads_otherwise_are_left_whole(tmp_path, kind, size, stride, dilation, made, rule):
+    """Where a stride is longer than the window it cuts the image in front, and a pool's padding knows no dilation: tiles
+    were of other values, and of other sizes."""
+    net = Images(1)
+    net.shapes = {"x": [1, 2, 64, 64]}
+    image = net.put("Relu", ["x"], [1, 2, 64, 64])
+    weights = [net.constant([2, 2, 1, 1])] if kind == "Conv" else []
+    dilations = [ints("dilations", [dilation, dilation])] if dilation > 1 else []
+    net.outputs = [net.put(kind, [image, *weights], [1, 2, made, made], ints("kernel_shape", [size, size]),
+                           ints("strides", [stride, stride]), *dilations, text("auto_pad", rule))]
+    path, output, feed = tmp_path / "model.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(net.bytes())
+    assert run(path, feed)[0].shape == (1, 2, made, made)
+    for stage in ("0-1/4:rows", "0-1/4:kept", "1-1/3:rows"):
+        assert not split(path, output, stage), stage

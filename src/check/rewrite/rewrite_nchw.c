@@ -57,7 +57,8 @@ typedef struct window_axis {
     uint32_t axis, axes;
 } window_axis;
 
-/* Padding in front of and behind an image of `in` rows, by "pads" or "auto_pad". */
+/* Padding in front of and behind an image of `in` rows, by "pads" or "auto_pad". False where ONNX
+ * Runtime takes the latter otherwise than the standard has it. */
 static bool padding_of(const arenaut_op *op, const arn_stencil *s, window_axis at, int64_t in,
                        int64_t *front, int64_t *behind) {
     const uint32_t k = at.axis - H;
@@ -75,6 +76,7 @@ static bool padding_of(const arenaut_op *op, const arn_stencil *s, window_axis a
     const int64_t total = missing > 0 ? missing : 0;
     *front = upper ? total / 2 : total - total / 2;
     *behind = total - *front;
+    if (s->spread != 1 || missing < -1) return false;
     return upper || strcmp(named->text, "SAME_LOWER") == 0;
 }
 

@@ -129,17 +129,20 @@ static void take_product(arn_tile_op *out, int64_t sums, int64_t width, int64_t 
 
 /* ---- windows ---- */
 
-/* Padding so that the result has an element for each stride; the odd one behind, or in front. */
-static void pad_same(arn_nchw_window *w, const arenaut_tensor *image, bool upper) {
+/* Padding so that the result has an element for each stride; the odd one behind, or in front. Where
+ * a window is dilated, or a stride is longer, ONNX Runtime pads otherwise, or cuts the image. */
+static bool pad_same(arn_nchw_window *w, const arenaut_tensor *image, bool upper) {
     const int64_t *in = image->dims + ARN_NCHW_H;
     for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
         const int64_t out = (in[k] + w->strides[k] - 1) / w->strides[k];
         const int64_t reach = (w->filter[k] - 1) * w->dilations[k] + 1;
         const int64_t missing = (out - 1) * w->strides[k] + reach - in[k];
         const int64_t total = missing > 0 ? missing : 0;
+        if (w->dilations[k] != 1 || missing < -1) return false;
         w->before[k] = upper ? total / 2 : total - total / 2;
         w->after[k] = total - w->before[k];
     }
+    return true;
 }
 
 static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_nchw_window *w) {
@@ -151,8 +154,7 @@ static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_
         if (!upper && strcmp(rule->text, "SAME_LOWER") != 0) {
             return strcmp(rule->text, "VALID") == 0;
         }
-        pad_same(w, image, upper);
-        return true;
+        return pad_same(w, image, upper);
     }
     if (!arn_tile_numbers(op, "pads", 2 * axes, pads)) return false;
     for (uint32_t k = 0; k < axes; k++) {
