@@ -94,8 +94,8 @@ static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, window_axi
     if (left < 0) return 0;
     int64_t out = left / s->stride + 1;
     if (!rounds_up || left % s->stride == 0) return out;
-    if (counts_padding) return 0;
-    return out * s->stride >= in + *front ? out : out + 1;
+    if (out * s->stride >= in + *front) return out;
+    return counts_padding ? 0 : out + 1;
 }
 
 static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op *op,
