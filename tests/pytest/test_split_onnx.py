@@ -575,3 +575,17 @@ def test_an_average_of_padding_whose_last_window_would_begin_behind_it_is_tiled(
     for mode in ("rows", "kept"):
         assert split(path, output, f"0-0/4:{mode}")
         assert same_bits(run(output, feed), run(path, feed))
+
+
+@pytest.mark.parametrize("kind", ["Max", "Min"])
+def test_the_sign_of_zero_keeps_extremes_whole(tmp_path, kind):
+    """The last elements of a tensor are computed otherwise than those in vectors: 0 or -0 by where they lie."""
+    net = Images(1)
+    net.shapes = {"x": [1, 1, 15, 23]}
+    net.outputs = [net.put(kind, ["x", net.put("Neg", ["x"], [1, 1, 15, 23])], [1, 1, 15, 23])]
+    path, output, feed = tmp_path / "model.onnx", tmp_path / "tiled.onnx", {"x": np.zeros((1, 1, 15, 23), np.float32)}
+    path.write_bytes(net.bytes())
+    assert len(set(np.signbit(run(path, feed)[0]).flat)) == 2
+    assert not split(path, output, "0-1/3:rows")
+    done = subprocess.run([COMMAND, "plan", path, "--split", "0-1/3:rows", "--rounding", "allow", "-f", "-o", output], check=True)
+    assert done.returncode == 0 and are_close(run(output, feed), run(path, feed))

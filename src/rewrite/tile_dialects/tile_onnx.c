@@ -57,8 +57,6 @@ static const least_height least_heights[] = {
     {"Mul", 1},
     {"Div", 1},
     {"Pow", 1},
-    {"Max", 1},
-    {"Min", 1},
     {"Relu", 1},
     {"Clip", 1},
     {"LeakyRelu", 1},
@@ -79,6 +77,8 @@ static const least_height least_heights[] = {
     {"Floor", 1},
     {"Ceil", 1},
     {"Round", 1},
+    {"Max", ARN_TILE_NEVER}, /* of zeros of both signs by where they lie */
+    {"Min", ARN_TILE_NEVER},
     {"Log", ARN_TILE_NEVER},
     {"Softplus", ARN_TILE_NEVER},
     {"Mish", ARN_TILE_NEVER},
