@@ -9,6 +9,14 @@ uint32_t *arn_storages_find(const arenaut_program *p, arn_region *region) {
     return of;
 }
 
+uint32_t *arn_shared_storages_find(const arenaut_program *p, arn_region *region) {
+    uint32_t *of = arn_storages_find(p, region);
+    for (uint32_t t = 0; of && t < p->n_tensors; t++) {
+        if (p->tensors[of[t]].qualified_name) of[t] = p->n_tensors;
+    }
+    return of;
+}
+
 bool arn_fills_storage(const arenaut_program *p, uint32_t tensor) {
     uint64_t offset;
     const uint32_t storage = arenaut_program_storage(p, tensor, &offset);

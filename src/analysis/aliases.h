@@ -11,6 +11,10 @@
 /* Per tensor: its storage (arenaut_program_storage). NULL if there is no memory. */
 uint32_t *arn_storages_find(const arenaut_program *program, arn_region *region);
 
+/* Likewise, but shared state is one storage under any name, n_tensors: two names may be of the same
+ * memory. */
+uint32_t *arn_shared_storages_find(const arenaut_program *program, arn_region *region);
+
 /* Whether a tensor is all of its storage, so that a fact about one holds for the other. */
 bool arn_fills_storage(const arenaut_program *program, uint32_t tensor);
 

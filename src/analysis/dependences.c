@@ -208,14 +208,9 @@ static void find_updated(arn_dependences *w, const arenaut_op *op) {
     }
 }
 
-/* Shared state is one storage under any name. Results of views lie in the storage of the operand,
- * even if the tensor does not say so. */
-static void find_storages(arn_dependences *w) {
+/* Results of views lie in the storage of the operand, even if the tensor does not say so. */
+static void alias_results(arn_dependences *w) {
     const arenaut_program *p = w->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t s = arenaut_program_storage(p, t, NULL);
-        w->storage[t] = p->tensors[s].qualified_name ? p->n_tensors : s;
-    }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         if (op->kind == ARENAUT_OP_IN_PLACE) find_updated(w, op);
@@ -342,8 +337,9 @@ static void set_none(uint32_t *list, size_t n) {
 static bool allocate(arn_dependences *w, arn_region *region) {
     const size_t tensors = (size_t)w->program->n_tensors + 1;
     size_t reads = 0, dependences = 0;
-    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->storage, tensors))) return false;
-    find_storages(w);
+    w->storage = arn_shared_storages_find(w->program, region);
+    if (!w->storage) return false;
+    alias_results(w);
     if (!arn_memory_cells_find(w->program, w->storage, region, &w->cells)) return false;
     if (!count(w, &reads, &dependences)) return false;
     const size_t cells = w->cells.n_cells;

@@ -82,11 +82,12 @@ typedef struct views {
     const arenaut_program *file, *program; /* as it was read; behind its passes */
     const arenaut_lowering *lowering;
     const uint32_t *of;      /* per tensor of the program: its storage */
+    const uint32_t *shared;  /* likewise, with shared state as one */
     const arn_def_use *uses; /* per tensor of the program */
     bool *kept;              /* per tensor of the program: live to the end, or not in the arena */
     bool *is_joined;         /* likewise: an operand or the result of a join that may be in place */
     bool *is_state;          /* likewise */
-    uint32_t *updated;       /* likewise: the last op of the file that writes its memory; 0: none */
+    uint32_t *updated;       /* per storage, by `shared`: its last writer in the file; 0: none */
     bool *is_choice;         /* per op of the file */
     uint32_t *readers; /* per tensor of the file: the number of its readers that name its memory */
     uint32_t *number;  /* per tensor of the file: of the base; NONE: it is none */
@@ -153,7 +154,7 @@ static void find_names(const views *v) {
             const uint32_t t = op->inputs[k];
             if (t == ARENAUT_NONE) continue;
             const uint32_t storage = v->of[t];
-            if (!only_reads(op)) v->updated[storage] = i;
+            if (!only_reads(op)) v->updated[v->shared[t]] = i;
             v->readers[t] +=
                 !only_reads(op) ||
                 arn_find_in_storage(v->of, op->outputs, op->n_outputs, storage) != ARENAUT_NONE;
@@ -173,7 +174,8 @@ static bool may_be_copy(const views *v, uint32_t i) {
     const arenaut_op *op = &v->file->ops[i];
     if (!arn_view_may_be_copy(v->file, i)) return false;
     const uint32_t base = v->of[op->inputs[0]];
-    bool choice = !v->is_state[base] && v->updated[base] <= i, read = false, gains = false;
+    bool choice = !v->is_state[base] && v->updated[v->shared[base]] <= i, read = false,
+         gains = false;
     for (uint32_t k = 0; choice && k < op->n_outputs; k++) {
         const uint32_t t = op->outputs[k];
         read = read || v->uses[t].n_uses > 0;
@@ -229,10 +231,11 @@ static bool allocate(views *v, arn_region *region) {
     size_t outputs = 0;
     for (uint32_t i = 0; i < n_ops; i++) outputs += v->file->ops[i].n_outputs;
     v->of = arn_storages_find(v->program, region);
+    v->shared = arn_shared_storages_find(v->program, region);
     v->uses = arn_def_use_find(v->program, NULL, 0, region);
-    if (!v->of || !v->uses ||
+    if (!v->of || !v->shared || !v->uses ||
         !ARN_REGION_ARRAYS(region, ARN_ARRAY(v->kept, n), ARN_ARRAY(v->is_joined, n),
-                           ARN_ARRAY(v->is_state, n), ARN_ARRAY(v->updated, n),
+                           ARN_ARRAY(v->is_state, n), ARN_ARRAY(v->updated, n + 1),
                            ARN_ARRAY(v->readers, n), ARN_ARRAY(v->number, n), ARN_ARRAY(v->last, n),
                            ARN_ARRAY(v->first_end, n), ARN_ARRAY(v->is_choice, n_ops),
                            ARN_ARRAY(v->copies->late, n_ops), ARN_ARRAY(v->copies->ops, n_ops),

@@ -247,6 +247,9 @@ static arenaut_status read_row(cost_reader *r, size_t n, uint64_t *costs) {
     if (!read_number(r, COST, &cost) || cost > MOST_COST) {
         return fail_number(r, COST, "nanoseconds", MOST_COST + 1);
     }
+    if (costs[m->first_op + op] != ARENAUT_COST_UNKNOWN) {
+        return fail(r, "a second row for op", r->cell[OP], r->length[OP]);
+    }
     costs[m->first_op + op] = cost;
     return ARENAUT_OK;
 }

@@ -23,7 +23,7 @@ typedef struct modeller {
     const arenaut_program *program, *file;
     arn_region *region;
     uint32_t *n_writers, *writer; /* per buffer: ops that write there, and the first of them */
-    const uint32_t *of;           /* per tensor: its storage */
+    const uint32_t *of;           /* per tensor: its storage, with shared state as one */
     uint32_t *next_write;         /* per storage: the next op that writes there, from the back */
     arn_accesses accesses;        /* to storages */
     uint32_t *n_writes;           /* per storage: how many ops do */
@@ -115,7 +115,7 @@ static bool may_run_again(const modeller *m, uint32_t op) {
 /* From the back: until one of its operands is overwritten. Its results must be its own. */
 static void find_ends_of_rights(modeller *m) {
     const arenaut_program *p = m->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) m->next_write[t] = ARENAUT_NONE;
+    for (uint32_t s = 0; s <= p->n_tensors; s++) m->next_write[s] = ARENAUT_NONE;
     for (uint32_t op = p->n_ops; op-- > 0;) {
         const arenaut_op *own = &p->ops[op];
         const uint32_t number = m->out->number[op];
@@ -324,26 +324,27 @@ static uint64_t cost_of(const arn_remat_program *p, uint32_t op) {
 
 static bool allocate(modeller *m) {
     arn_remat_program *out = m->out;
-    const size_t n = m->program->n_ops, n_tensors = m->program->n_tensors, n_b = out->n_buffers;
+    const size_t n = m->program->n_ops, n_b = out->n_buffers;
+    const size_t n_storages = (size_t)m->program->n_tensors + 1;
     size_t n_args = 0, n_in_place = 0;
     for (uint32_t i = 0; i < m->program->n_ops; i++) {
         n_args += (size_t)m->program->ops[i].n_inputs + m->program->ops[i].n_outputs;
         n_in_place += m->program->ops[i].n_in_place;
     }
-    m->of = arn_storages_find(m->program, m->region);
+    m->of = arn_shared_storages_find(m->program, m->region);
     out->values = arn_def_use_find(m->program, NULL, ARN_TOUCHING, m->region);
-    return m->of && out->values && arn_accesses_make(&m->accesses, m->region, n_tensors, n_args) &&
-           ARN_REGION_ARRAYS(m->region, ARN_ARRAY(out->file_op, n), ARN_ARRAY(out->number, n),
-                             ARN_ARRAY(out->file_cost, m->file->n_ops), ARN_ARRAY(out->op_of, n),
-                             ARN_ARRAY(m->n_writers, n_b), ARN_ARRAY(m->writer, n_b),
-                             ARN_ARRAY(m->next_write, n_tensors), ARN_ARRAY(m->n_writes, n_tensors),
-                             ARN_ARRAY(m->cost, n), ARN_ARRAY(m->scratch, n),
-                             ARN_ARRAY(m->until, n), ARN_ARRAY(m->sizes, n_b),
-                             ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->buffer_maker, n_b),
-                             ARN_ARRAY(m->reads, n_args), ARN_ARRAY(m->dependences, 2 * n_args),
-                             ARN_ARRAY(m->rights, n_in_place), ARN_ARRAY(m->in_turn, n),
-                             ARN_ARRAY(out->stands, m->file->n_ops), ARN_ARRAY(m->shared, n),
-                             ARN_ARRAY(m->counted, n_b));
+    return m->of && out->values && arn_accesses_make(&m->accesses, m->region, n_storages, n_args) &&
+           ARN_REGION_ARRAYS(
+               m->region, ARN_ARRAY(out->file_op, n), ARN_ARRAY(out->number, n),
+               ARN_ARRAY(out->file_cost, m->file->n_ops), ARN_ARRAY(out->op_of, n),
+               ARN_ARRAY(m->n_writers, n_b), ARN_ARRAY(m->writer, n_b),
+               ARN_ARRAY(m->next_write, n_storages), ARN_ARRAY(m->n_writes, n_storages),
+               ARN_ARRAY(m->cost, n), ARN_ARRAY(m->scratch, n), ARN_ARRAY(m->until, n),
+               ARN_ARRAY(m->sizes, n_b), ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->buffer_maker, n_b),
+               ARN_ARRAY(m->reads, n_args), ARN_ARRAY(m->dependences, 2 * n_args),
+               ARN_ARRAY(m->rights, n_in_place), ARN_ARRAY(m->in_turn, n),
+               ARN_ARRAY(out->stands, m->file->n_ops), ARN_ARRAY(m->shared, n),
+               ARN_ARRAY(m->counted, n_b));
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
