@@ -709,6 +709,30 @@ TEST(one_running_statistic_is_written) {
     }
 }
 
+/* However many a node has. */
+TEST(all_written_operands_are_kept) {
+#define WRITTEN "{\"name\": \"scale\", \"arg\": " TENSOR("b") "}"
+    static const char json[] = GRAPH(
+        "{\"target\": \"torch.ops.aten._fused_moving_avg_obs_fq_helper.default\", \"inputs\": "
+        "[" OPERAND("self", TENSOR("a")) ", " WRITTEN ", " WRITTEN ", " WRITTEN ", " WRITTEN
+                                         ", {\"name\": \"zero_point\", \"arg\": " TENSOR(
+                                             "c") "}], \"outputs\": [" TENSOR("d") "]}",
+        VALUE("a", SIZES, SIZES) ", " VALUE("b", "", "") ", " VALUE("c", "", "") ", " VALUE("d", "",
+                                                                                            ""),
+        "");
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    bytes b = pt2_of(json, strlen(json));
+    assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+    assert_int_equal(document.program->n_ops, 2);
+    const arenaut_op *update = &document.program->ops[1];
+    assert_int_equal(update->n_inputs, 5);
+    assert_string_equal(document.program->tensors[update->inputs[4]].name, "c");
+    arenaut_document_free(&document);
+    free_bytes(&b);
+}
+#undef WRITTEN
+
 TEST(mistakes_are_named) {
     static const struct {
         const char *json, *part;

@@ -31,8 +31,9 @@ typedef struct arn_pt2_scope {
 typedef struct arn_pt2 {
     arn_json_reader json;
     arenaut_program *program;
-    arn_region names; /* of values */
-    arn_id_list inputs, outputs;
+    arn_region names;              /* of values */
+    arn_id_list inputs, outputs;   /* of the present node, or of a graph */
+    arn_id_list written;           /* operands of the present node, beside its results */
     arn_id_list named;             /* objects that name the tensors of an argument */
     arenaut_attribute *attributes; /* of the node at work */
     uint32_t n_attributes, attribute_capacity;

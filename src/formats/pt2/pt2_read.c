@@ -13,8 +13,6 @@
 #include "formats/pt2/pt2.h"
 #include "ir/program.h"
 
-enum { MOST_WRITTEN = 4 };
-
 /* A node at work. */
 typedef struct node {
     uint32_t at; /* in the text */
@@ -23,10 +21,9 @@ typedef struct node {
     uint32_t graphs[2], n_graphs;
     uint32_t group[4], n_groups; /* where the lists of tensors among the arguments end */
     uint32_t condition;          /* a tensor in front of the graphs */
-    uint32_t written[MOST_WRITTEN], n_written; /* operands, beside results */
-    bool trains;                               /* unless an argument says otherwise */
-    bool is_out_variant;                       /* its last operands are its results */
-    uint32_t after;                            /* an op of the method */
+    bool trains;                 /* unless an argument says otherwise */
+    bool is_out_variant;         /* its last operands are its results */
+    uint32_t after;              /* an op of the method */
 } node;
 
 static bool begins_with(const char *text, const char *start) {
@@ -83,9 +80,9 @@ static void look_for_written(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t in
     const uint32_t name = arn_pt2_get(r, input, "name"), arg = arn_pt2_get(r, input, "arg");
     const uint32_t tensor = arn_pt2_get(r, arg, "as_tensor");
     if (name == ARN_JSON_NONE) return;
-    if (tensor != ARN_JSON_NONE && n->n_written < MOST_WRITTEN && is_written(r, n->op.name, name)) {
+    if (tensor != ARN_JSON_NONE && is_written(r, n->op.name, name)) {
         const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, tensor, "name"));
-        if (place) n->written[n->n_written++] = *place;
+        if (!place || !arn_pt2_push(r, &r->written, *place)) return;
     }
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
         if (!arn_json_text_is(&r->json.json, name, flags[k])) continue;
@@ -126,7 +123,7 @@ static void look_for_result(arn_pt2 *r, uint32_t input, node *n) {
 
 static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, node *n) {
     n->is_out_variant = says_out(overload_of(n->op.name));
-    r->inputs.n = 0;
+    r->inputs.n = r->written.n = 0;
     ARN_JSON_EACH(&r->json, v, array) {
         const uint32_t arg = arn_pt2_need(r, v, "arg");
         const uint32_t graph = arn_pt2_get(r, arg, "as_graph");
@@ -342,14 +339,14 @@ static bool add_op(arn_pt2 *r, node *n) {
 /* The update of operands beside the results, as an op that writes them in place behind the one that
  * computes. Its results are these operands. */
 static void add_update(arn_pt2 *r, node *n) {
-    if (!n->trains || n->n_written == 0 || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
+    if (!n->trains || r->written.n == 0 || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
     const arenaut_op update = {.name = "update_operands",
                                .source = n->op.source,
                                .kind = ARENAUT_OP_IN_PLACE,
                                .method = n->op.method,
                                .file_index = n->op.file_index,
-                               .n_inputs = n->n_written,
-                               .inputs = n->written};
+                               .n_inputs = r->written.n,
+                               .inputs = r->written.ids};
     r->json.status = arn_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
@@ -514,8 +511,8 @@ arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allo
     } else {
         arn_program_free(r.program);
     }
-    ARN_RELEASE(allocator, r.inputs.ids, r.outputs.ids, r.named.ids, r.attributes, r.dims,
-                r.strides, r.exprs, r.text);
+    ARN_RELEASE(allocator, r.inputs.ids, r.outputs.ids, r.written.ids, r.named.ids, r.attributes,
+                r.dims, r.strides, r.exprs, r.text);
     arn_region_free(&r.names);
     arn_json_reader_free(&r.json);
     return st;
