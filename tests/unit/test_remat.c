@@ -840,7 +840,7 @@ TEST(any_allocation_may_fail) {
     "\"main\", \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["                              \
     "{\"name\": \"f\", \"inputs\": [\"x\"], \"outputs\": [\"a\"]},"                                \
     "{\"name\": \"g\", \"inputs\": [\"a\"], \"outputs\": [\"y\"]}]}]}"
-#define COSTS "# measured\nmethod,op,nanoseconds\nmain,0,250\n ,1, 7\r\n0,1,9"
+#define COSTS "# measured\nmethod,op,nanoseconds\nmain,0,250\n ,1, 9\r\n"
 
 static const arenaut_program *two_ops;
 
@@ -862,6 +862,14 @@ TEST(a_cost_file_gives_times_by_method_and_op) {
     assert_int_equal(costs[0], 250);
     assert_int_equal(costs[1], 9);
     free(costs);
+    static const char number[] = "method,op,nanoseconds\n0,1,7", twice[] = COSTS "0,1,7";
+    assert_ok(arn_costs_read(number, sizeof number - 1, d.program, NULL, &costs, &err), err);
+    assert_int_equal(costs[0], ARENAUT_COST_UNKNOWN);
+    assert_int_equal(costs[1], 7);
+    free(costs);
+    assert_int_equal(arn_costs_read(twice, sizeof twice - 1, d.program, NULL, &costs, &err),
+                     ARENAUT_BAD_INPUT);
+    assert_string_equal(err.msg, "line 5: a second row for op '1'");
     two_ops = d.program;
     uint8_t bytes[sizeof COSTS - 1];
     memcpy(bytes, COSTS, sizeof bytes);
