@@ -258,8 +258,8 @@ def computed_shapes():
     yield n("Mul", ["cs_floats", "f3"], ["cs_single"])
     yield n("Cast", ["cs_single"], ["cs_whole"], to=I64)
     yield n("ConstantOfShape", ["cs_whole"], ["cs_rounded"])
-    yield n("Mul", ["cs_tail", "hundred"], ["cs_hundreds"])
-    yield n("Cast", ["cs_hundreds"], ["cs_bytes"], to=T.UINT8)
+    yield n("Mul", ["cs_tail", "many"], ["cs_products"])
+    yield n("Cast", ["cs_products"], ["cs_bytes"], to=T.UINT8)
     yield n("Cast", ["cs_bytes"], ["cs_wrapped"], to=I64)
     yield n("ConstantOfShape", ["cs_wrapped"], ["cs_cut"])
     yield n("Mod", ["minus_ones", "k_4"], ["cs_rests"], fmod=1)
@@ -274,7 +274,7 @@ COMPUTED_CONSTANTS = {
     "k_0": ints("k_0", [0]),
     "k_2": ints("k_2", [2]),
     "k_4": ints("k_4", [4]),
-    "hundred": ints("hundred", [100]),
+    "many": ints("many", [205]),
     "f3": nh.from_array(np.array(2.8, np.float32), "f3"),
     "minus_ones": ints("minus_ones", [-1, -1]),
     "step": nh.from_array(np.array(1, np.int64), "step"),
