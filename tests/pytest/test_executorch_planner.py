@@ -10,7 +10,7 @@ import time
 
 import pytest
 from conftest import ROOT
-from drawn import some
+from drawn import NIGHT, some
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import make_pte  # noqa: E402
@@ -309,6 +309,7 @@ def test_the_table_of_networks(ours, monkeypatch, capsys):
     assert not bench.Row("wrong", 10, 9, 10, 9, {}, True).fine and not bench.Row("wrong", 10, 9, 9, 9, {}, False).fine
 
 
+@NIGHT
 def test_the_export_costs_at_most_twice_as_much(ours):
     """All of to_executorch, with planning and replay. The two run in turns on a machine that may change its
     speed at any moment, until half of the turns agree."""

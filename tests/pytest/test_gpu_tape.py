@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from conftest import COMMAND, ROOT
+from drawn import NIGHT
 
 pytestmark = pytest.mark.skipif(not (COMMAND.parent / "libarenaut-gpu.so").is_file(),
                                 reason="libarenaut-gpu.so is built for Linux, without a sanitizer")
@@ -200,6 +201,7 @@ def test_without_a_gpu_pytorch_is_told(driver):
         gpu.install()
 
 
+@NIGHT
 def test_the_benchmark_says_what_it_lacks():
     torch = pytest.importorskip("torch", reason="torch is not installed; the benchmark is of it")
     if torch.cuda.is_available():

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from conftest import CORPUS, DATA, ROOT
+from drawn import some
 
 sys.path.insert(0, str(ROOT / "bench"))
 
@@ -51,7 +52,7 @@ PROVEN = [("nasnetalarge_inf_b1", "v1", 34.19), ("randwire_small_s0", "v0", 3.91
           ("llama405b_train_b1", "v1-sgd", 2052472)]
 
 
-@pytest.mark.parametrize(("name", "mode", "millions"), PROVEN)
+@pytest.mark.parametrize(("name", "mode", "millions"), some(pytest.param(*of, id="-".join(of[:2])) for of in PROVEN))
 def test_orders_of_real_graphs_are_proven_best(solver, name, mode, millions):
     if not (CORPUS / "graphs").is_dir():
         pytest.skip(order_table.corpus.HINT)
