@@ -22,13 +22,14 @@ MODELS = [p for p in [pytest.param(path, id=path.stem) for path in sorted(DATA.g
 KERNELS = {"xnnpack": OpResolverType.AUTO, "reference": OpResolverType.BUILTIN_REF}
 
 
-def run(data, kernels, seed=3):
+def run(data, kernels, values=None):
+    """On random values, unless some are given."""
     interpreter = Interpreter(model_content=data, num_threads=1,
                               experimental_op_resolver_type=kernels)
     interpreter.allocate_tensors()
     inputs = interpreter.get_input_details()
-    values = micro_runtime.random_inputs(
-        [(tuple(detail["shape"]), detail["dtype"]) for detail in inputs], seed)
+    values = values or micro_runtime.random_inputs(
+        [(tuple(detail["shape"]), detail["dtype"]) for detail in inputs], 3)
     for detail, value in zip(inputs, values):
         interpreter.set_tensor(detail["index"], value)
     interpreter.invoke()
@@ -53,6 +54,27 @@ def test_split_files_compute_the_same(arenaut_json, tmp_path, path):
     for name, file in (("reference", "split"), ("reference", "apart"), ("xnnpack", "apart")):
         split = (tmp_path / f"{file}.tflite").read_bytes()
         assert run(split, KERNELS[name]) == run(original, KERNELS[name]), (name, file)
+
+
+@pytest.mark.parametrize("kind", ["MAXIMUM", "MINIMUM"])
+def test_no_tile_of_extremes_is_one_element(arenaut, tmp_path, kind):
+    """XNNPACK takes one element for a number, its operands in the other order, and so the other of 0 and -0."""
+    model, sides = tflite_file.Model("extremes"), [1, 9, 64, 1]
+    graph = model.graph("main")
+    one = graph.constant("one", np.ones(1, np.float32))
+    inputs = [graph.tensor(name, sides, "FLOAT32") for name in "xy"]
+    images = [graph.op("MAX_POOL_2D", [graph.op("MUL", [each, one], [graph.tensor("wide", sides, "FLOAT32")])],
+                       [graph.tensor("column", [1, 9, 1, 1], "FLOAT32")], padding=1, strideH=1, strideW=1,
+                       filterHeight=1, filterWidth=64) for each in inputs]
+    graph.io(inputs, [graph.op(kind, images, [graph.tensor("z", [1, 9, 1, 1], "FLOAT32")])])
+    path, output = tmp_path / "model.tflite", tmp_path / "tiled.tflite"
+    path.write_bytes(model.bytes())
+    zeros = np.float32([0, 0, -0.0, -0.0, 0, 0, -0.0, -0.0, 0]), np.float32([0, -0.0] * 4 + [0])
+    values = [np.repeat(each, 64).reshape(sides) for each in zeros]
+    for stage in ("0-4/9:rows", "0-4/4:kept"):
+        arenaut("plan", path, "--split", stage, "-f", "-o", output)
+        for kernels in KERNELS.values():
+            assert run(output.read_bytes(), kernels, values) == run(path.read_bytes(), kernels, values), stage
 
 
 def with_signature(data):

@@ -141,10 +141,19 @@ static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     return axis && axis->n_numbers == 1 && arn_tile_take_join(graph, op, axis->numbers[0], out);
 }
 
+/* Of 0 and -0 XNNPACK takes the second operand; but of one element each, the first, which it takes
+ * for a number that is repeated. */
+static bool take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const bool extreme = strcmp(op->name, "MAXIMUM") == 0 || strcmp(op->name, "MINIMUM") == 0;
+    const int64_t *made = graph->program->tensors[op->outputs[0]].dims;
+    if (extreme && made[W] * made[C] == 1) out->least = 2;
+    return arn_tile_take_elementwise(graph, op, out);
+}
+
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     out->kind = kind_named(op->name);
     if (out->kind == ARN_TILE_OPAQUE || !arn_tile_makes_image(graph, op)) return false;
-    if (out->kind == ARN_TILE_ELEMENTWISE) return arn_tile_take_elementwise(graph, op, out);
+    if (out->kind == ARN_TILE_ELEMENTWISE) return take_elementwise(graph, op, out);
     if (out->kind == ARN_TILE_JOIN) return take_join(graph, op, out);
     if (!arn_tile_is_image(graph, op->inputs[0])) return false;
     if (out->kind == ARN_TILE_POOL) return take_pool(graph, op, out);
