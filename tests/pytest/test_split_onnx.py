@@ -589,3 +589,37 @@ def test_the_sign_of_zero_keeps_extremes_whole(tmp_path, kind):
     assert not split(path, output, "0-1/3:rows")
     done = subprocess.run([COMMAND, "plan", path, "--split", "0-1/3:rows", "--rounding", "allow", "-f", "-o", output], check=True)
     assert done.returncode == 0 and are_close(run(output, feed), run(path, feed))
+
+
+def zeros_of_both_signs(shape):
+    return np.where(np.random.RandomState(5).rand(*shape) < 0.5, np.float32(0), np.float32(-0.0))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_no_tile_of_a_greatest_element_is_one_window(tmp_path, axes):
+    """A window that is all of its image is seen by another kernel, which takes the other of 0 and -0."""
+    net, window = Images(1, axes), [[5], [3, 3], [3, 3, 2]][axes - 1]
+    net.shapes = {"x": [1, 5, 11 + window[0], *window[1:]]}
+    net.outputs = [net.put("MaxPool", ["x"], [1, 5, 12, *[1] * (axes - 1)], ints("kernel_shape", window))]
+    path, output, feed = tmp_path / "model.onnx", tmp_path / "tiled.onnx", {"x": zeros_of_both_signs(net.shapes["x"])}
+    path.write_bytes(net.bytes())
+    for stage in ("0-0/12:rows", "0-0/5:rows", "0-0/12:kept"):
+        assert split(path, output, stage)
+        assert same_bits(run(output, feed), run(path, feed)), stage
+
+
+@pytest.mark.parametrize("kind", ["Max", "Min"])
+@pytest.mark.parametrize(("number", "tiled"), [(0.5, True), (-2, True), (0, False), (-0.0, False)])
+def test_extremes_of_a_number_that_is_not_zero_are_tiled(tmp_path, kind, number, tiled):
+    """Where an element is that number both are the same bits: it does not matter which is taken."""
+    for first in (True, False):
+        net = Images(1)
+        net.shapes = {"x": [1, 3, 15, 23]}
+        given = [net.numbers(np.array(number, "f4")), "x"]
+        net.outputs = [net.put(kind, given if first else given[::-1], net.shapes["x"])]
+        path, output = tmp_path / "model.onnx", tmp_path / "tiled.onnx"
+        path.write_bytes(net.bytes())
+        assert split(path, output, "0-0/4:rows") == tiled
+        feed = zeros_of_both_signs(net.shapes["x"])
+        feed.flat[::5], feed.flat[::7] = number, -3
+        assert not tiled or same_bits(run(output, {"x": feed}), run(path, {"x": feed}))

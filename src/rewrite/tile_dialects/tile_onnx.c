@@ -34,12 +34,13 @@ typedef struct least_height {
 /* The tile rule: operators whose kernels in ONNX Runtime (1.31, CPU, each level of optimization)
  * make the same bits of a tile of at least so many rows as of the whole, measured by
  * examples/measure_tiles.py. ARN_TILE_NEVER: not so at any height, since the last elements of a
- * tensor take another path than those before. An average over all of an image is another kernel, so
- * that a tile has two of them at least. Sums within each row: tests/pytest/test_split_onnx.py. */
+ * tensor take another path than those before. A pool over all of an image is another kernel (of 0
+ * and -0 it takes the other as the greatest), so that a tile has two of them at least. Sums within
+ * each row: tests/pytest/test_split_onnx.py. */
 static const least_height least_heights[] = {
     {"Conv", 0},
     {"ConvTranspose", 0},
-    {"MaxPool", 1},
+    {"MaxPool", 2},
     {"AveragePool", 2},
     {"Concat", 1},
     {"Pad", 1},
@@ -95,6 +96,31 @@ static const least_height *find_least(const char *name) {
         if (strcmp(least_heights[i].name, name) == 0) return &least_heights[i];
     }
     return NULL;
+}
+
+/* Numbers of float32, as a program keeps them. */
+static double number_at(const arenaut_tensor *list, uint32_t i) {
+    double number;
+    memcpy(&number, &list->values[i], sizeof number);
+    return number;
+}
+
+/* Max or Min of an image and one number: either is taken, or both have the same bits, unless that
+ * number is a zero. */
+static bool is_bound_by_number(const arn_tile_graph *graph, const arenaut_op *op) {
+    if ((strcmp(op->name, "Max") != 0 && strcmp(op->name, "Min") != 0) || op->n_inputs != 2)
+        return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *in = arn_tile_input(graph, op, i);
+        if (in && in->cls == ARENAUT_CONSTANT && in->n_values == 1 && number_at(in, 0) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* NEVER: no tile has the same bits. */
+static int64_t least_rows(const arn_tile_graph *graph, const arenaut_op *op) {
+    return is_bound_by_number(graph, op) ? 1 : find_least(op->name)->rows;
 }
 
 /* Convolutions are matrix products, which sum up more than 128 products in several sums, of another
@@ -303,13 +329,6 @@ static bool take_linear(const arenaut_op *op, int64_t up, arn_tile_window *w) {
            (halves || is_text(op, name, usual, "asymmetric"));
 }
 
-/* Numbers of float32, as a program keeps them. */
-static double number_at(const arenaut_tensor *list, uint32_t i) {
-    double number;
-    memcpy(&number, &list->values[i], sizeof number);
-    return number;
-}
-
 /* The scale of heights is given as it is, or by the sizes of the result, which then are whole
  * multiples of the image's. */
 static bool take_scale(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
@@ -411,9 +430,9 @@ static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_til
 
 static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_ONNX, op->name);
-    const least_height *least = find_least(op->name);
-    if (!row || !least || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
-    out->least = least->rows;
+    if (!row || !find_least(op->name) || !arn_tile_makes_image(graph, op) || !are_float(graph, op))
+        return false;
+    out->least = least_rows(graph, op);
     out->kind = arn_tile_kind_of(row);
     arn_tile_taker *take = find_taker(op->name);
     if (take) return arn_tile_is_image(graph, op->inputs[0]) && take(graph, op, out);
@@ -431,7 +450,7 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     const bool reduces = op->n_inputs > 0 && op->n_outputs > 0 && are_float(graph, op) &&
                          arn_onnx_take_reduction(graph, op, out);
     if (!reduces && !take_any(graph, op, out)) return false;
-    out->is_rounded = !graph->rounding && (reduces || find_least(op->name)->rows == ARN_TILE_NEVER);
+    out->is_rounded = !graph->rounding && (reduces || least_rows(graph, op) == ARN_TILE_NEVER);
     return !out->is_rounded;
 }
 
