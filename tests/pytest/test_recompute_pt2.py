@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: no graph ca
 from drawn import some  # noqa: E402
 from exported_graphs import assert_same, model_of, names_in, nodes_of, run, save  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
 
 BOTH = ["--recompute", "on", "--reorder", "on"]
 WAYS = [["--recompute", "on"], BOTH]
@@ -434,3 +435,33 @@ def test_no_reader_of_a_buffer_runs_again_behind_a_write_to_another(arenaut, tmp
     save(torch.export.export(OtherWritten(), (x,)), path)
     arenaut("plan", path, *flags, "-o", output)
     assert_same(run(path, (x,))[0], run(output, (x,))[0])
+
+
+class Unread(nn.Module):
+    """Nodes that nothing reads, and that no op of a lowered program stands for, beside one that waits."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.register_buffer("mean", torch.rand(8, 8))
+        self.register_buffer("scale", torch.rand(8, 8))
+
+    def forward(self, x):
+        first, second = x.split(4)
+        noisy = second + functional.rrelu(second, training=True)
+        scaled = self.scale * self.scale * 0.5
+        scaled.t()
+        functional.batch_norm(first, self.mean[0], self.scale[:, 0].abs(), None, None, True)
+        self.mean.relu()
+        return noisy, first * 1.0, scaled.t().relu()
+
+
+@pytest.mark.parametrize("flags", WAYS)
+def test_nodes_that_nothing_reads_stay_behind_those_that_they_read(arenaut, tmp_path, flags):
+    path, output, x, found = tmp_path / "before.pt2", tmp_path / "after.pt2", torch.randn(8, 8), []
+    save(torch.export.export(Unread(), (x,)), path)
+    arenaut("plan", path, *flags, "-o", output)
+    for each in (path, output):
+        torch.manual_seed(1)
+        found.append(run(each, (x,))[0])
+    assert_same(*found)

@@ -443,6 +443,7 @@ typedef struct emitter {
     uint32_t *instance; /* per buffer: how often it was made */
     uint32_t *named;    /* per tensor: which instance its name is of */
     bool *put;          /* per op of the file */
+    bool *awaited;      /* likewise: it runs in turn, and was not put */
     uint32_t *turn;     /* per op of the file: its position in the base */
     uint32_t next;      /* the next op of the base that was not looked at */
     uint32_t *runs, n, room;
@@ -490,10 +491,11 @@ static bool put_file_op(emitter *e, uint32_t op) {
 }
 
 /* Ops of the file for which no single op stands keep their places among the others: those before
- * this position of the base. */
+ * this position of the base, but behind those that run in turn, whose results they may read. */
 static bool put_up_to(emitter *e, uint32_t end) {
     for (; e->next < end; e->next++) {
         const uint32_t op = e->p->task->base[e->next];
+        if (e->awaited[op]) return true;
         if (!e->p->stands[op] && !put_file_op(e, op)) return false;
     }
     return true;
@@ -506,6 +508,7 @@ static bool put_all(emitter *e, const uint32_t *runs, uint32_t n_runs) {
         if (own != ARENAUT_NONE && !e->put[own]) {
             if (!put_up_to(e, e->turn[own])) return false;
             e->put[own] = true;
+            e->awaited[own] = false;
         }
         if (!put_run(e, op)) return false;
     }
@@ -521,10 +524,15 @@ arenaut_status arn_remat_program_ops(const arn_remat_program *p, const uint32_t 
     emitter e = {.p = p, .room = (uint32_t)room};
     if (!ARN_REGION_ARRAYS(p->region, ARN_ARRAY(e.instance, p->n_buffers),
                            ARN_ARRAY(e.named, n_tensors), ARN_ARRAY(e.put, n_file),
-                           ARN_ARRAY(e.turn, n_file), ARN_ARRAY(e.runs, e.room))) {
+                           ARN_ARRAY(e.awaited, n_file), ARN_ARRAY(e.turn, n_file),
+                           ARN_ARRAY(e.runs, e.room))) {
         return arn_no_memory(err);
     }
     for (uint32_t i = 0; i < n_file; i++) e.turn[p->task->base[i]] = i;
+    for (uint32_t i = 0; i < p->problem.n_ops; i++) {
+        const uint32_t own = p->file_op[p->op_of[i]];
+        if (own != ARENAUT_NONE) e.awaited[own] = p->problem.in_turn[i];
+    }
     if (!put_all(&e, runs, n_runs)) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many views are named again");
     }
