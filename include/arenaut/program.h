@@ -75,9 +75,11 @@ typedef struct arenaut_tensor {
     uint32_t rank;
     const int64_t *dims; /* rank entries; upper bounds where symbolic, and once they are known:
                           * negative before that */
-    const uint32_t *dim_exprs; /* rank expressions (expr.h); ARENAUT_NONE: dims says it.
-                                * NULL: dims says all */
-    const int64_t *strides;    /* rank entries, in elements; NULL: dense, last dim fastest */
+    const uint32_t *dim_exprs;    /* rank expressions (expr.h); ARENAUT_NONE: dims says it.
+                                   * NULL: dims says all */
+    const int64_t *strides;       /* rank entries, in elements; NULL: dense, last dim fastest */
+    const uint32_t *stride_exprs; /* rank expressions, of which strides has a sample until upper
+                                   * bounds are known; ARENAUT_NONE: strides says it. NULL: all */
     uint32_t lanes; /* 0: elements lie bit by bit, two of int4 in a byte; else each is a vector of
                      * so many of its dtype (a bool is one bit there) and takes whole bytes */
     uint32_t n_values;     /* elements of `values` */

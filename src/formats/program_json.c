@@ -77,8 +77,8 @@ static void put_refs(printer *out, bool *begun, const char *key, const uint32_t 
 
 /* ---- tensors ---- */
 
-static bool is_symbolic(const arenaut_tensor *tensor, uint32_t i) {
-    return tensor->dim_exprs && tensor->dim_exprs[i] != ARENAUT_NONE;
+static bool is_symbolic(const uint32_t *exprs, uint32_t i) {
+    return exprs && exprs[i] != ARENAUT_NONE;
 }
 
 static void put_expr(printer *out, uint32_t expr) {
@@ -100,14 +100,14 @@ static void put_dims(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_json_put_key(w, begun, "dims");
     for (uint32_t i = 0; i < tensor->rank; i++) {
         arn_puts(w, i ? ", " : "[");
-        if (is_symbolic(tensor, i)) {
+        if (is_symbolic(tensor->dim_exprs, i)) {
             put_expr(out, tensor->dim_exprs[i]);
         } else if (tensor->dims[i] < 0) {
             arn_puts(w, "null");
         } else {
             arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
         }
-        symbolic = symbolic || is_symbolic(tensor, i);
+        symbolic = symbolic || is_symbolic(tensor->dim_exprs, i);
         known = known && tensor->dims[i] >= 0;
     }
     arn_puts(w, "]");
@@ -118,6 +118,17 @@ static void put_dims(printer *out, bool *begun, const arenaut_tensor *tensor) {
         arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
     }
     arn_puts(w, "]");
+}
+
+static void put_strides(printer *out, bool *begun, const arenaut_tensor *tensor) {
+    if (!tensor->strides || tensor->rank == 0) return;
+    arn_json_put_key(&out->writer, begun, "strides");
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        arn_puts(&out->writer, i ? ", " : "[");
+        if (is_symbolic(tensor->stride_exprs, i)) put_expr(out, tensor->stride_exprs[i]);
+        else arn_json_put_i64(&out->writer, tensor->strides[i]);
+    }
+    arn_puts(&out->writer, "]");
 }
 
 static void put_flag(arn_writer *w, bool *begun, const char *key, bool value) {
@@ -146,9 +157,7 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_json_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
     put_dims(out, begun, tensor);
     if (tensor->lanes != out->lanes) arn_json_put_size_member(w, begun, "lanes", tensor->lanes);
-    if (tensor->strides && tensor->rank > 0) {
-        put_numbers(w, begun, "strides", tensor->strides, tensor->rank);
-    }
+    put_strides(out, begun, tensor);
     if (tensor->n_values) put_numbers(w, begun, "values", tensor->values, tensor->n_values);
     if (tensor->n_scales) arn_json_put_size_member(w, begun, "scales", tensor->n_scales);
     put_flag(w, begun, "dynamic", tensor->dynamic);

@@ -459,7 +459,7 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
         arn_program_free(r.program);
     }
     ARN_RELEASE(allocator, r.stated, r.entry_stated, r.ids, r.dims, r.strides, r.numbers, r.exprs,
-                r.bindings, r.pairs, r.overlaps);
+                r.stride_exprs, r.bindings, r.pairs, r.overlaps);
     arn_json_reader_free(&r.json);
     return st;
 }

@@ -22,13 +22,13 @@ typedef struct arn_program_json_reader {
     /* Reused from object to object. */
     uint32_t *ids;
     int64_t *dims, *strides, *numbers;
-    uint32_t *exprs;
+    uint32_t *exprs, *stride_exprs;
     arenaut_overlap *overlaps;
     uint32_t overlap_capacity;
     arenaut_in_place *pairs;
     arenaut_binding *bindings;
     uint32_t n_ids, id_capacity, dim_capacity, stride_capacity, expr_capacity, pair_capacity;
-    uint32_t binding_capacity, n_numbers, number_capacity;
+    uint32_t binding_capacity, n_numbers, number_capacity, stride_expr_capacity;
 } arn_program_json_reader;
 
 /* Part of the ids, which may move while it grows. */

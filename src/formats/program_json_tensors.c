@@ -46,8 +46,7 @@ static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_c
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
-/* A dimension that varies is text: an expression over the symbols; null is one of which
- * nothing is known. */
+/* A size that varies: an expression over the symbols. */
 static uint32_t read_expr(reader *r, uint32_t value) {
     uint32_t expr = ARENAUT_NONE;
     arenaut_error inner = {ARENAUT_OK, 0, ""};
@@ -61,10 +60,16 @@ static uint32_t read_expr(reader *r, uint32_t value) {
     return expr;
 }
 
-static void read_dim(reader *r, uint32_t value, uint32_t at, bool *varies) {
+/* Numbers past 2^53 are text, too. */
+static bool is_expr(const reader *r, uint32_t value) {
     uint64_t number;
-    const bool text = arn_json_type_of(&r->json.json, value) == ARN_JSON_STRING &&
-                      !arn_json_to_u64(&r->json.json, value, &number);
+    return arn_json_type_of(&r->json.json, value) == ARN_JSON_STRING &&
+           !arn_json_to_u64(&r->json.json, value, &number);
+}
+
+/* Null is a dimension of which nothing is known. */
+static void read_dim(reader *r, uint32_t value, uint32_t at, bool *varies) {
+    const bool text = is_expr(r, value);
     const uint32_t expr = text ? read_expr(r, value) : ARENAUT_NONE;
     if (!fine(r)) return;
     r->exprs[at] = expr;
@@ -114,17 +119,25 @@ static void read_upper(reader *r, uint32_t array, const arenaut_tensor *tensor) 
 
 static void read_strides(reader *r, uint32_t array, arenaut_tensor *tensor) {
     uint32_t i = 0;
+    bool varies = false;
     uint32_t v = arn_json_elements(&r->json, array);
     if (v == ARN_JSON_NONE) return;
     check_rank(r, array, tensor);
     if (!arn_program_json_grow(r, (void **)&r->strides, &r->stride_capacity, tensor->rank,
-                               sizeof *r->strides)) {
+                               sizeof *r->strides) ||
+        !arn_program_json_grow(r, (void **)&r->stride_exprs, &r->stride_expr_capacity, tensor->rank,
+                               sizeof *r->stride_exprs)) {
         return;
     }
-    for (; v != ARN_JSON_NONE && fine(r); v = arn_json_next(&r->json.json, array, v)) {
-        r->strides[i++] = arn_json_step(&r->json, v, 0);
+    for (; v != ARN_JSON_NONE && fine(r); v = arn_json_next(&r->json.json, array, v), i++) {
+        const uint32_t expr = is_expr(r, v) ? read_expr(r, v) : ARENAUT_NONE;
+        const bool text = fine(r) && expr != ARENAUT_NONE;
+        r->stride_exprs[i] = expr;
+        r->strides[i] = text ? arn_expr_sample(r->program, expr, 0) : arn_json_step(&r->json, v, 0);
+        varies = varies || text;
     }
     tensor->strides = r->strides;
+    tensor->stride_exprs = varies ? r->stride_exprs : NULL;
 }
 
 uint32_t arn_program_json_read_values(reader *r, uint32_t array) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/checked.h"
 #include "core/fail.h"
 #include "core/suggest.h"
 #include "ir/expr.h"
@@ -163,6 +164,47 @@ arenaut_status arn_expr_range(const arenaut_program *program, uint32_t expr, int
     *min = known.min;
     *max = known.max;
     return ARENAUT_OK;
+}
+
+/* Depth is limited where expressions are made.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static range at_point(const arenaut_program *program, uint32_t expr, unsigned point) {
+    const arenaut_expr *e = &program->exprs[expr];
+    if (e->kind == ARENAUT_EXPR_VALUE) return range_of(program, e);
+    if (e->kind == ARENAUT_EXPR_SYMBOL) {
+        const arenaut_symbol *s = &program->symbols[e->a];
+        const int64_t small = plus(most(s->min, 1), 2 + (int64_t)(e->a % 100));
+        const int64_t large = 1021 + 12 * (int64_t)(e->a % 100); /* most quotients are not 0 */
+        const int64_t value = least(most(point ? small : large, s->min), s->max);
+        return (range){value, value};
+    }
+    return range_of_parts(e->kind, at_point(program, e->a, point), at_point(program, e->b, point));
+}
+
+int64_t arn_expr_sample(const arenaut_program *program, uint32_t expr, unsigned point) {
+    const range value = at_point(program, expr, point);
+    return value.min > value.max ? 0 : value.min;
+}
+
+static int64_t sample(const arenaut_program *p, int64_t number, const uint32_t *exprs, uint32_t i,
+                      unsigned point) {
+    const bool varies = exprs && exprs[i] != ARENAUT_NONE;
+    return varies ? arn_expr_sample(p, exprs[i], point) : number;
+}
+
+bool arn_tensor_is_packed(const arenaut_program *program, const arenaut_tensor *tensor,
+                          const uint32_t *order, uint32_t n, unsigned point) {
+    uint64_t packed = 1;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = order[k];
+        const int64_t dim = sample(program, tensor->dims[i], tensor->dim_exprs, i, point);
+        const int64_t stride = sample(program, tensor->strides[i], tensor->stride_exprs, i, point);
+        if (dim == 0) return true;
+        if (dim < 0) continue;
+        if (dim != 1 && (uint64_t)stride != packed) return false;
+        if (!arn_multiply(packed, (uint64_t)dim, &packed)) return true;
+    }
+    return true;
 }
 
 /* ---- symbols ---- */

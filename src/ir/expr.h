@@ -34,6 +34,16 @@ arenaut_status arn_expr_parse(arenaut_program *program, const char *text, size_t
 arenaut_status arn_expr_range(const arenaut_program *program, uint32_t expr, int64_t *min,
                               int64_t *max, arenaut_error *err);
 
+/* The value of `expr` where each symbol has one that it may have, unlike the others' and, where its
+ * range allows it, another at each of the two points (0 and 1): an order or a product of sizes that
+ * is found at both is taken to be that of all values. 0 if it divides by zero. */
+int64_t arn_expr_sample(const arenaut_program *program, uint32_t expr, unsigned point);
+
+/* Whether dimensions lie in one another without gaps at a point of the sizes: the `n` of `order`,
+ * the fastest first. A dimension of 1 may have any stride. */
+bool arn_tensor_is_packed(const arenaut_program *program, const arenaut_tensor *tensor,
+                          const uint32_t *order, uint32_t n, unsigned point);
+
 /* Gives a symbol a value (min == max) or a range; this can only narrow the range that it has.
  * BAD_ARGUMENT if it may be nothing of that, or naming the nearest symbol. */
 arenaut_status arn_program_bind(arenaut_program *program, const char *name, int64_t min,

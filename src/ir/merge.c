@@ -177,23 +177,29 @@ static uint32_t moved_by(uint32_t id, uint32_t delta) {
     return id == ARENAUT_NONE ? ARENAUT_NONE : id + delta;
 }
 
+/* Expressions of a tensor, as the program made has them. */
+static arenaut_status renumbered(merger *m, const uint32_t **exprs, uint32_t rank) {
+    if (!*exprs || rank == 0) return ARENAUT_OK;
+    uint32_t *copy = arn_region_allocate(&m->scratch, rank, sizeof *copy);
+    if (!copy) return arn_no_memory(m->err);
+    for (uint32_t i = 0; i < rank; i++) {
+        const uint32_t e = (*exprs)[i];
+        copy[i] = e == ARENAUT_NONE ? e : m->expr[e];
+    }
+    *exprs = copy;
+    return ARENAUT_OK;
+}
+
 /* `entry` counts the tensors with a qualified name, which come in the list's order. */
 static arenaut_status copy_tensor(merger *m, const arenaut_tensor *from, uint32_t *entry) {
     arenaut_tensor copy = *from;
-    uint32_t *exprs = NULL;
     if (from->qualified_name && !m->shared[(*entry)++]) {
         copy.qualified_name = prefixed(m, from->qualified_name, '/');
         if (!copy.qualified_name) return arn_no_memory(m->err);
     }
-    if (from->dim_exprs && from->rank > 0) {
-        exprs = arn_region_allocate(&m->scratch, from->rank, sizeof *exprs);
-        if (!exprs) return arn_no_memory(m->err);
-        for (uint32_t i = 0; i < from->rank; i++) {
-            const uint32_t e = from->dim_exprs[i];
-            exprs[i] = e == ARENAUT_NONE ? e : m->expr[e];
-        }
-    }
-    copy.dim_exprs = exprs;
+    arenaut_status st = renumbered(m, &copy.dim_exprs, copy.rank);
+    if (st == ARENAUT_OK) st = renumbered(m, &copy.stride_exprs, copy.rank);
+    if (st != ARENAUT_OK) return st;
     copy.method = moved_by(from->method, m->first_method);
     copy.view_of = moved_by(from->view_of, m->first_tensor);
     return arenaut_program_add_tensor(m->out, &copy, NULL, m->err);

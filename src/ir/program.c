@@ -141,18 +141,21 @@ static bool grow_methods(arenaut_program *program, uint64_t n) {
 /* Replaces all that the tensor points to by copies. */
 static bool copy_tensor_parts(arenaut_program *program, arenaut_tensor *copy) {
     const void *dims = copy->dims, *exprs = copy->dim_exprs, *strides = copy->strides;
-    const void *values = copy->values;
+    const void *values = copy->values, *stride_exprs = copy->stride_exprs;
     if (!copy_text(program, &copy->name) || !copy_text(program, &copy->qualified_name) ||
         !copy_text(program, &copy->source) ||
         !copy_array(program, &dims, copy->rank, sizeof *copy->dims) ||
         !copy_array(program, &exprs, exprs ? copy->rank : 0, sizeof *copy->dim_exprs) ||
         !copy_array(program, &strides, strides ? copy->rank : 0, sizeof *copy->strides) ||
+        !copy_array(program, &stride_exprs, stride_exprs ? copy->rank : 0,
+                    sizeof *copy->stride_exprs) ||
         !copy_array(program, &values, copy->n_values, sizeof *copy->values)) {
         return false;
     }
     copy->dims = dims;
     copy->dim_exprs = exprs;
     copy->strides = strides;
+    copy->stride_exprs = stride_exprs;
     copy->values = values;
     return true;
 }

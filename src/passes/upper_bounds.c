@@ -2,6 +2,7 @@
  * the caller chooses it, since no plan would be safe; if it depends on data the value is left out
  * of the plan, and reports name it. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/checked.h"
 #include "core/fail.h"
@@ -69,7 +70,7 @@ static arenaut_status without_end(const bounds *b, uint32_t tensor, uint32_t dim
 static arenaut_status bound_dims(const bounds *b, uint32_t t, int64_t *dims, bool *fixed) {
     arenaut_tensor *tensor = &b->program->tensors[t];
     for (uint32_t i = 0; i < tensor->rank; i++) {
-        const uint32_t expr = tensor->dim_exprs[i];
+        const uint32_t expr = tensor->dim_exprs ? tensor->dim_exprs[i] : ARENAUT_NONE;
         int64_t min = tensor->dims[i], max = tensor->dims[i];
         arenaut_status st = ARENAUT_OK;
         if (expr != ARENAUT_NONE) st = arn_expr_range(b->program, expr, &min, &max, b->err);
@@ -86,53 +87,97 @@ static arenaut_status bound_dims(const bounds *b, uint32_t t, int64_t *dims, boo
     return ARENAUT_OK;
 }
 
-/* Strides of a tensor that varied only said in which order its dimensions lie. */
-static arenaut_status order_strides(bounds *b, arenaut_tensor *tensor) {
+static bool stride_varies(const arenaut_tensor *tensor, uint32_t i) {
+    return tensor->stride_exprs && tensor->stride_exprs[i] != ARENAUT_NONE;
+}
+
+/* Lists the dimensions in b->order, the fastest first, but for those along which one element is
+ * repeated. Gives how many. */
+static uint32_t order_dims(const bounds *b, const arenaut_tensor *tensor) {
+    uint32_t n = 0;
+    for (uint32_t i = tensor->rank; i-- > 0;) { /* of equal ones the last is the fastest */
+        b->key[i] = (uint64_t)tensor->strides[i];
+        if (tensor->strides[i] != 0 || stride_varies(tensor, i)) b->order[n++] = i;
+    }
+    arn_sort_by_key(b->order, n, b->key, b->order + tensor->rank);
+    return n;
+}
+
+/* Dimensions in one another without gaps have the strides that their bounds give, which those of
+ * the strides' expressions may be above. */
+static arenaut_status pack_strides(const bounds *b, const arenaut_tensor *tensor, uint32_t n,
+                                   int64_t *strides) {
+    uint64_t packed = 1;
+    memset(strides, 0, tensor->rank * sizeof *strides);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = b->order[k];
+        strides[i] = (int64_t)packed;
+        if (arn_multiply(packed, (uint64_t)tensor->dims[i], &packed)) continue;
+        return arn_fail(b->err, ARENAUT_TOO_LARGE, 0,
+                        "value '%.60s' is larger than 2^63 - 1 elements",
+                        tensor->name ? tensor->name : "");
+    }
+    return ARENAUT_OK;
+}
+
+/* The bounds of the strides, one by one. */
+static arenaut_status bound_each_stride(const bounds *b, arenaut_tensor *tensor, int64_t *strides,
+                                        bool *fixed) {
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        int64_t min = tensor->strides[i], max = min;
+        arenaut_status st = ARENAUT_OK;
+        if (stride_varies(tensor, i)) {
+            st = arn_expr_range(b->program, tensor->stride_exprs[i], &min, &max, b->err);
+        }
+        if (st != ARENAUT_OK) return st;
+        if (max == ARENAUT_UNBOUNDED && min < max) tensor->unsized = true;
+        strides[i] = max;
+        *fixed = *fixed && min == max;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status bound_strides(bounds *b, arenaut_tensor *tensor, const arenaut_tensor *varied,
+                                    bool *fixed) {
     const arenaut_allocator *allocator = arn_program_allocator(b->program);
-    uint64_t dense = 1;
-    int64_t *strides = arenaut_program_alloc(b->program, tensor->rank * sizeof *strides);
+    const uint32_t rank = tensor->rank;
+    int64_t *strides = arenaut_program_alloc(b->program, rank * sizeof *strides);
     if (!strides ||
-        !arn_grow(allocator, (void **)&b->key, &b->key_capacity, tensor->rank, sizeof *b->key) ||
-        !arn_grow(allocator, (void **)&b->order, &b->order_capacity, 2 * (uint64_t)tensor->rank,
+        !arn_grow(allocator, (void **)&b->key, &b->key_capacity, rank, sizeof *b->key) ||
+        !arn_grow(allocator, (void **)&b->order, &b->order_capacity, 2 * (uint64_t)rank,
                   sizeof *b->order)) {
         return arn_no_memory(b->err);
     }
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        b->key[i] = (uint64_t)tensor->strides[i];
-        b->order[i] = tensor->rank - 1 - i; /* of equal ones the last is the fastest */
-    }
-    arn_sort_by_key(b->order, tensor->rank, b->key, b->order + tensor->rank);
-    for (uint32_t k = 0; k < tensor->rank; k++) {
-        const uint32_t i = b->order[k];
-        strides[i] = b->key[i] == 0 ? 0 : (int64_t)dense;
-        if (b->key[i] != 0 && !arn_multiply(dense, (uint64_t)tensor->dims[i], &dense)) {
-            return arn_fail(b->err, ARENAUT_TOO_LARGE, 0,
-                            "value '%.60s' is larger than 2^63 - 1 elements",
-                            tensor->name ? tensor->name : "");
-        }
-    }
+    const uint32_t n = order_dims(b, tensor);
+    const bool packed = arn_tensor_is_packed(b->program, varied, b->order, n, 0) &&
+                        arn_tensor_is_packed(b->program, varied, b->order, n, 1);
+    const arenaut_status st =
+        packed ? pack_strides(b, tensor, n, strides) : bound_each_stride(b, tensor, strides, fixed);
     tensor->strides = strides;
-    return ARENAUT_OK;
+    return st;
 }
 
 static arenaut_status bound_tensor(bounds *b, uint32_t t) {
     arenaut_tensor *tensor = &b->program->tensors[t];
+    const arenaut_tensor varied = *tensor;
     bool fixed = true;
-    if (!tensor->dim_exprs) return ARENAUT_OK;
+    if (!tensor->dim_exprs && !(tensor->strides && tensor->stride_exprs)) return ARENAUT_OK;
     int64_t *dims = arenaut_program_alloc(b->program, tensor->rank * sizeof *dims);
     if (!dims) return arn_no_memory(b->err);
     arenaut_status st = bound_dims(b, t, dims, &fixed);
-    if (st != ARENAUT_OK) return st;
     tensor->dims = dims;
+    if (st == ARENAUT_OK && tensor->strides && !tensor->unsized) {
+        st = bound_strides(b, tensor, &varied, &fixed);
+    }
+    if (st != ARENAUT_OK) return st;
     tensor->dynamic = !fixed && !tensor->unsized;
-    if (fixed) tensor->dim_exprs = NULL;
+    if (fixed) tensor->dim_exprs = tensor->stride_exprs = NULL;
     if (tensor->unsized) {
         tensor->bytes = 0;
         return ARENAUT_OK;
     }
     if (arenaut_dtype_bits(tensor->dtype) == 0) return ARENAUT_OK; /* its bytes are stated */
-    if (tensor->strides) st = order_strides(b, tensor);
-    return st == ARENAUT_OK ? arn_tensor_extent_bytes(tensor, &tensor->bytes, b->err) : st;
+    return arn_tensor_extent_bytes(tensor, &tensor->bytes, b->err);
 }
 
 /* Where a view begins and ends, whose sizes or storage vary, is not known: it covers its storage.

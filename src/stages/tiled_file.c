@@ -28,7 +28,9 @@ arenaut_status arn_pipeline_fix_sizes(arenaut_program *program, arenaut_error *e
         st = pass->run(program, &none, err);
     }
     if (st != ARENAUT_OK || !are_fixed(program)) return st;
-    for (uint32_t t = 0; t < program->n_tensors; t++) program->tensors[t].dim_exprs = NULL;
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        program->tensors[t].dim_exprs = program->tensors[t].stride_exprs = NULL;
+    }
     program->n_symbols = program->n_exprs = 0;
     return ARENAUT_OK;
 }

@@ -70,6 +70,40 @@ def test_in_place_needs_no_fixed_batch(arenaut_json, path):
         assert document["result"]["arena"] == 58097664
 
 
+class Twice(torch.nn.Module):
+    def forward(self, x):
+        return (x * 2).sum()
+
+
+class Rows(torch.nn.Module):
+    """Of which memory between them belongs to the result as well."""
+
+    def forward(self, x):
+        n = x.shape[0]
+        rows = torch.empty_strided((n, n), (2 * n, 1)).fill_(1.0)
+        return (rows * x[:, :1]).sum()
+
+
+@pytest.mark.parametrize("module, given", [
+    (Twice(), lambda n: torch.randn(n, 20)[:, ::2]),
+    (Twice(), lambda n: torch.randn(n, 3, 4, 5).to(memory_format=torch.channels_last)),
+    (Twice(), lambda n: torch.randn(6, n).t()),
+    (Rows(), lambda n: torch.randn(n, 8)),
+], ids=["every second column", "channels last", "transposed", "rows apart"])
+def test_each_size_needs_what_an_export_at_it_does(arenaut_json, tmp_path, module, given):
+    export, most = torch.export.export, 16
+    path, fixed = tmp_path / "varies.pt2", tmp_path / "fixed.pt2"
+    batch = torch.export.Dim("n", min=2, max=most)
+    varies = export(module, (given(5),), dynamic_shapes=({0: batch},))
+    torch.export.save(varies, path)
+    (symbol,) = varies.range_constraints
+    for n in (2, 3, 7, most):
+        torch.export.save(export(module, (given(n),)), fixed)
+        wanted = arenaut_json("size", fixed)["result"]["arena"]
+        assert arenaut_json("size", path, "--dim", f"{symbol}={n}")["result"]["arena"] == wanted
+    assert arenaut_json("size", path)["result"]["arena"] == wanted
+
+
 THEIRS = rb'\n  File \"/usr/lib/python3/site-packages/torch/fx/experimental/proxy_tensor.py\", line 1738, in wrapped'
 
 

@@ -174,8 +174,13 @@ static void assert_same_layout(const arenaut_tensor *a, const arenaut_tensor *b)
     assert_int_equal(a->unsized, b->unsized);
     assert_int_equal(a->strides != NULL, b->strides != NULL);
     assert_int_equal(a->dim_exprs != NULL, b->dim_exprs != NULL);
+    assert_int_equal(a->stride_exprs != NULL, b->stride_exprs != NULL);
     for (uint32_t i = 0; i < a->rank; i++) {
         if (a->strides) assert_true(a->strides[i] == b->strides[i]);
+        if (a->stride_exprs) {
+            assert_int_equal(a->stride_exprs[i] == ARENAUT_NONE,
+                             b->stride_exprs[i] == ARENAUT_NONE);
+        }
         if (!a->dim_exprs) continue;
         assert_int_equal(a->dim_exprs[i] == ARENAUT_NONE, b->dim_exprs[i] == ARENAUT_NONE);
     }

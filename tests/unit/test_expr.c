@@ -243,6 +243,25 @@ TEST(ranges_agree_with_counting) {
     }
 }
 
+/* Rows that are as far apart as the largest are long have no gap at that size alone. */
+TEST(samples_tell_gaps_at_sizes_of_a_narrow_range) {
+    arenaut_program *p = new_program();
+    arenaut_error err = {0};
+    assert_ok(arn_program_add_symbol(p, "n", 2, 16, NULL, &err), err);
+    const uint32_t n = parse(p, "n"), exprs[] = {n, n}, rows[] = {ARENAUT_NONE, ARENAUT_NONE};
+    const uint32_t order[] = {1, 0}, packed[] = {n, ARENAUT_NONE};
+    const int64_t dims[] = {-1, -1}, strides[] = {16, 1};
+    arenaut_tensor x = {
+        .rank = 2, .dims = dims, .dim_exprs = exprs, .strides = strides, .stride_exprs = rows};
+    assert_int_equal(arn_expr_sample(p, n, 0), 16);
+    assert_int_equal(arn_expr_sample(p, n, 1), 4);
+    assert_true(arn_tensor_is_packed(p, &x, order, 2, 0));
+    assert_false(arn_tensor_is_packed(p, &x, order, 2, 1));
+    x.stride_exprs = packed;
+    assert_true(arn_tensor_is_packed(p, &x, order, 2, 1));
+    arn_program_free(p);
+}
+
 TEST(dividing_by_what_is_always_zero_is_an_error) {
     arenaut_program *p = new_program();
     const uint32_t id = parse(p, "5 // x + 1");

@@ -509,11 +509,29 @@ TEST(sizes_become_the_largest_that_they_can_be) {
     assert_int_equal(y->bytes, 60);
     assert_true(y->dynamic);
     arenaut_document_free(&d);
-    d = with_passes(SIZED("[3, \"n\"]", ", \"strides\": [1, 100]", ", \"max\": 9"), "upper-bounds");
-    assert_int_equal(d.program->tensors[1].strides[0], 1);
-    assert_int_equal(d.program->tensors[1].strides[1], 3);
-    assert_int_equal(d.program->tensors[1].bytes, 108);
+}
+
+static void assert_strided(const char *text, const int64_t *strides, uint64_t bytes) {
+    arenaut_document d = with_passes(text, "upper-bounds");
+    const arenaut_tensor *y = &d.program->tensors[1];
+    assert_true(y->dynamic);
+    for (uint32_t i = 0; i < y->rank; i++) assert_int_equal(y->strides[i], strides[i]);
+    assert_int_equal(y->bytes, bytes);
     arenaut_document_free(&d);
+}
+
+#define APART(dims, strides) SIZED(dims, ", \"strides\": " strides, ", \"max\": 9")
+
+/* What lies between rows counts, whether it varies or not; where nothing does, bounds of the
+ * dimensions are tighter than those of the strides. */
+TEST(strides_become_those_of_the_largest_sizes) {
+    assert_strided(APART("[3, \"n\"]", "[1, 3]"), (int64_t[]){1, 3}, 108);
+    assert_strided(APART("[3, \"n\"]", "[1, 100]"), (int64_t[]){1, 100}, 3212);
+    assert_strided(APART("[3, \"n\"]", "[\"2*n\", 1]"), (int64_t[]){18, 1}, 180);
+    assert_strided(APART("[3, 2]", "[\"n\", 1]"), (int64_t[]){9, 1}, 80);
+    assert_strided(APART("[3, \"n\"]", "[0, 2]"), (int64_t[]){0, 2}, 68);
+    assert_strided(APART("[\"n\", \"n - 2\", 3]", "[1, \"n\", \"n*n - 2*n\"]"),
+                   (int64_t[]){1, 9, 63}, 756);
 }
 
 TEST(a_size_with_one_value_varies_no_more) {

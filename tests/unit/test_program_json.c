@@ -287,7 +287,8 @@ static const char unlowered[] =
     "-1}],\n"
     " \"tensors\": [\n"
     "  {\"name\": \"x\", \"dtype\": \"float32\", \"dims\": [3, \"4*s0\", \"floor(s0/2 - 1/2)\"],\n"
-    "   \"upper\": [3, 256, 32], \"strides\": [8192, 1, 256], \"dynamic\": true},\n"
+    "   \"upper\": [3, 256, 32], \"strides\": [8192, 1, \"4*s0\"], \"dynamic\": "
+    "true},\n"
     "  {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [\"u0 + n\", null], \"unsized\": "
     "true},\n"
     "  {\"name\": \"k\", \"bytes\": 64, \"class\": \"state\"}, {\"name\": \"new_k\", \"bytes\": "
@@ -315,6 +316,8 @@ TEST(programs_before_lowering_are_understood) {
     assert_int_equal(p->tensors[0].bytes, 3 * 256 * 32 * 4);
     assert_int_equal(p->tensors[0].strides[2], 256);
     assert_int_equal(p->tensors[0].dim_exprs[0], ARENAUT_NONE);
+    assert_int_equal(p->tensors[0].stride_exprs[0], ARENAUT_NONE);
+    assert_int_equal(p->tensors[0].stride_exprs[2], p->tensors[0].dim_exprs[1]);
     assert_int_equal(p->tensors[1].dims[0], -1);
     assert_int_equal(p->tensors[1].dims[1], -1);
     assert_int_equal(p->tensors[1].bytes, 0);
@@ -326,6 +329,7 @@ TEST(programs_before_lowering_are_understood) {
     arenaut_document again = read_text("program-json", text.bytes);
     assert_same_program(p, again.program);
     assert_non_null(strstr(text.bytes, "\"4*s0\""));
+    assert_non_null(strstr(text.bytes, "[8192, 1, \"4*s0\"]"));
     arenaut_text_free(&text);
     arenaut_document_free(&again);
     arenaut_document_free(&document);

@@ -39,8 +39,8 @@ typedef struct arn_pt2 {
     uint32_t n_attributes, attribute_capacity;
     uint32_t last_scalar;    /* the last op of the method at work that names a scalar; NONE: none */
     int64_t *dims, *strides; /* of the tensor at work */
-    uint32_t *exprs;
-    uint32_t dim_capacity, stride_capacity, expr_capacity;
+    uint32_t *exprs, *stride_exprs, *order;
+    uint32_t dim_capacity, stride_capacity, expr_capacity, stride_expr_capacity, order_capacity;
     char *text; /* of the expression at work */
     uint32_t text_capacity;
 } arn_pt2;

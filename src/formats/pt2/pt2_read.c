@@ -512,7 +512,7 @@ arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allo
         arn_program_free(r.program);
     }
     ARN_RELEASE(allocator, r.inputs.ids, r.outputs.ids, r.written.ids, r.named.ids, r.attributes,
-                r.dims, r.strides, r.exprs, r.text);
+                r.dims, r.strides, r.exprs, r.stride_exprs, r.order, r.text);
     arn_region_free(&r.names);
     arn_json_reader_free(&r.json);
     return st;

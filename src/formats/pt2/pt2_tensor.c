@@ -138,60 +138,32 @@ static bool read_dims(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
 
 /* ---- strides ---- */
 
-/* The value of an expression where each symbol has some value that it may have, large and
- * not like the others': enough to see in which order dimensions lie in memory. Depth is
- * limited where expressions are made.
- * NOLINTNEXTLINE(misc-no-recursion) */
-static int64_t sample(const arenaut_program *p, uint32_t expr) {
-    const arenaut_expr *e = &p->exprs[expr];
-    if (e->kind == ARENAUT_EXPR_VALUE) return e->value;
-    if (e->kind == ARENAUT_EXPR_SYMBOL) {
-        const arenaut_symbol *s = &p->symbols[e->a];
-        const int64_t value = 61 + 12 * (int64_t)(e->a % 100);
-        return value < s->min ? s->min : value > s->max ? s->max : value;
+/* Whether the last dimension is the fastest and nothing lies between, at two samples. */
+static bool is_dense(arn_pt2 *r, const arenaut_tensor *tensor) {
+    const uint32_t rank = tensor->rank;
+    if (!arn_pt2_grow(r, (void **)&r->order, &r->order_capacity, rank, sizeof *r->order)) {
+        return false;
     }
-    const int64_t a = sample(p, e->a), b = sample(p, e->b);
-    const int64_t limit = INT64_C(1) << 31;
-    if (a > limit || a < -limit || b > limit || b < -limit) return limit;
-    switch (e->kind) {
-        case ARENAUT_EXPR_ADD: return a + b;
-        case ARENAUT_EXPR_SUB: return a - b;
-        case ARENAUT_EXPR_MUL: return a * b;
-        case ARENAUT_EXPR_FLOOR_DIV: return b > 0 ? a / b : 0;
-        case ARENAUT_EXPR_CEIL_DIV: return b > 0 ? (a + b - 1) / b : 0;
-        case ARENAUT_EXPR_MOD: return b > 0 ? a % b : 0;
-        case ARENAUT_EXPR_MIN: return a < b ? a : b;
-        default: return a > b ? a : b;
-    }
+    for (uint32_t k = 0; k < rank; k++) r->order[k] = rank - 1 - k;
+    return arn_tensor_is_packed(r->program, tensor, r->order, rank, 0) &&
+           arn_tensor_is_packed(r->program, tensor, r->order, rank, 1);
 }
 
-/* Whether the last dimension is the fastest and nothing lies between; a dimension of 1 may have any
- * stride. `dims` of a tensor that varies are sampled. */
-static bool is_dense(const arn_pt2 *r, const arenaut_tensor *tensor) {
-    uint64_t dense = 1;
-    for (uint32_t i = tensor->rank; i-- > 0;) {
-        const bool varies = tensor->dim_exprs && tensor->dim_exprs[i] != ARENAUT_NONE;
-        const int64_t dim = varies ? sample(r->program, tensor->dim_exprs[i]) : tensor->dims[i];
-        if (dim == 0) return true;
-        if (dim < 0) continue;
-        if (dim != 1 && (uint64_t)r->strides[i] != dense) return false;
-        if (!arn_multiply(dense, (uint64_t)dim, &dense)) return true;
-    }
-    return true;
-}
-
-/* Strides that vary only say in which order the dimensions lie: their true values follow
- * from the upper bounds, once these are known. */
 static void read_strides(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
     uint32_t n = 0;
+    bool varies = false;
     ARN_JSON_EACH(&r->json, v, array) {
-        uint32_t expr;
-        if (!arn_pt2_grow(r, (void **)&r->strides, &r->stride_capacity, (uint64_t)n + 1,
-                          sizeof *r->strides)) {
+        const uint64_t needed = (uint64_t)n + 1;
+        if (!arn_pt2_grow(r, (void **)&r->strides, &r->stride_capacity, needed,
+                          sizeof *r->strides) ||
+            !arn_pt2_grow(r, (void **)&r->stride_exprs, &r->stride_expr_capacity, needed,
+                          sizeof *r->stride_exprs)) {
             return;
         }
-        read_size(r, v, &r->strides[n], &expr);
-        if (expr != ARENAUT_NONE) r->strides[n] = sample(r->program, expr);
+        const uint32_t *expr = &r->stride_exprs[n];
+        read_size(r, v, &r->strides[n], &r->stride_exprs[n]);
+        if (*expr != ARENAUT_NONE) r->strides[n] = arn_expr_sample(r->program, *expr, 0);
+        varies = varies || *expr != ARENAUT_NONE;
         n++;
     }
     if (!arn_pt2_fine(r)) return;
@@ -200,7 +172,10 @@ static void read_strides(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
                       "%" PRIu32 " strides; the value has %" PRIu32 " dimensions", n, tensor->rank);
         return;
     }
-    if (n > 0 && !is_dense(r, tensor)) tensor->strides = r->strides;
+    tensor->strides = r->strides;
+    tensor->stride_exprs = varies ? r->stride_exprs : NULL;
+    if (is_dense(r, tensor)) tensor->strides = NULL;
+    if (!tensor->strides) tensor->stride_exprs = NULL;
 }
 
 /* ---- values ---- */
