@@ -149,11 +149,8 @@ static void put_numbers(arn_writer *w, bool *begun, const char *key, const int64
 
 static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
-    uint64_t dense = 0;
-    if (arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims, tensor->rank, &dense,
-                               NULL) != ARENAUT_OK) {
-        dense = 0;
-    }
+    uint64_t extent = 0; /* as it is read without "bytes" */
+    if (arn_tensor_extent_bytes(tensor, &extent, NULL) != ARENAUT_OK) extent = 0;
     arn_json_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
     put_dims(out, begun, tensor);
     if (tensor->lanes != out->lanes) arn_json_put_size_member(w, begun, "lanes", tensor->lanes);
@@ -167,7 +164,7 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     if (tensor->whole_along) {
         arn_json_put_size_member(w, begun, "whole_along", tensor->whole_along);
     }
-    if (tensor->bytes != dense) arn_json_put_size_member(w, begun, "bytes", tensor->bytes);
+    if (tensor->bytes != extent) arn_json_put_size_member(w, begun, "bytes", tensor->bytes);
 }
 
 /* The place of the tensor: in the plan, or else in the file that was read. */

@@ -159,7 +159,7 @@ static bool all_dims_known(const arenaut_tensor *tensor) {
     return true;
 }
 
-/* Without "bytes": the size of a dense tensor, and nothing for types without a size, or if the
+/* Without "bytes": the extent of its layout, and nothing for types without a size, or if the
  * program says that there is none. */
 static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_tensor *tensor) {
     if (v[T_BYTES] != ARN_JSON_NONE) {
@@ -178,8 +178,7 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
     }
     if (!all_dims_known(tensor)) return;
     arenaut_error inner = {ARENAUT_OK, 0, ""};
-    const arenaut_status st = arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
-                                                     tensor->rank, &tensor->bytes, &inner);
+    const arenaut_status st = arn_tensor_extent_bytes(tensor, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
 }
 

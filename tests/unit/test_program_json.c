@@ -280,6 +280,20 @@ TEST(running_out_of_memory_is_survived) {
     free(text);
 }
 
+TEST(without_bytes_a_layout_has_those_between_its_rows) {
+    arenaut_document document =
+        read_text("program-json",
+                  "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"x\", \"dtype\": "
+                  "\"float32\", "
+                  "\"dims\": [5, 10], \"strides\": [20, 2]}], "
+                  "\"methods\": [{\"name\": \"main\", \"inputs\": [\"x\"], \"ops\": []}]}");
+    assert_int_equal(document.program->tensors[0].bytes, (4 * 20 + 9 * 2 + 1) * 4);
+    arenaut_text text = write_text("program-json", &document);
+    assert_null(strstr(text.bytes, "bytes"));
+    arenaut_text_free(&text);
+    arenaut_document_free(&document);
+}
+
 /* Statements of graphs that are not lowered yet. */
 static const char unlowered[] =
     "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\",\n"
