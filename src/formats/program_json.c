@@ -150,7 +150,9 @@ static void put_numbers(arn_writer *w, bool *begun, const char *key, const int64
 static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
     uint64_t extent = 0; /* as it is read without "bytes" */
-    if (arn_tensor_extent_bytes(tensor, &extent, NULL) != ARENAUT_OK) extent = 0;
+    if (tensor->stride_exprs || arn_tensor_extent_bytes(tensor, &extent, NULL) != ARENAUT_OK) {
+        extent = 0;
+    }
     arn_json_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
     put_dims(out, begun, tensor);
     if (tensor->lanes != out->lanes) arn_json_put_size_member(w, begun, "lanes", tensor->lanes);

@@ -159,8 +159,8 @@ static bool all_dims_known(const arenaut_tensor *tensor) {
     return true;
 }
 
-/* Without "bytes": the extent of its layout, and nothing for types without a size, or if the
- * program says that there is none. */
+/* Without "bytes": the extent of its layout, and nothing for types without a size, if the program
+ * says that there is none, or where strides vary, until their bounds are known. */
 static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_tensor *tensor) {
     if (v[T_BYTES] != ARN_JSON_NONE) {
         tensor->bytes = arn_json_size(&r->json, v[T_BYTES], 0);
@@ -176,7 +176,7 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
                       "a tensor needs 'bytes', or 'dtype' and 'dims' (a scalar has none)");
         return;
     }
-    if (!all_dims_known(tensor)) return;
+    if (!all_dims_known(tensor) || tensor->stride_exprs) return;
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     const arenaut_status st = arn_tensor_extent_bytes(tensor, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
