@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 from conftest import CORPUS, DATA, ROOT, corpus_params
 
+from drawn import some
+
 EFFORT = ("--effort", 50000)  # the least is not asked for; without, tiles of elementwise_float take seconds
 MODELS = ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8", "elementwise_float", "call_once_float"]
 
@@ -62,7 +64,7 @@ def added(way):
     return way["added_ops"], way["added_macs"]
 
 
-@pytest.mark.parametrize("path", TILED)
+@pytest.mark.parametrize("path", some(TILED))
 def test_of_tilings_that_fit_the_one_that_adds_least_is_taken(arenaut, path):
     """mcunetv2_large in 905,424 bytes took 16 ops, where 7 do if results may lie over operands, too."""
     ways = ways_of(arenaut, path)

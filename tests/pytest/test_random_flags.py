@@ -62,7 +62,7 @@ def test_random_nets(tmp_path, seed):
 
 def test_rewritten_files_in_four_runtimes():
     """The machine of `make fuzz` for a few nets of each runtime, in a process of its own."""
-    done = subprocess.run([sys.executable, ROOT / "fuzz" / "machine_rewrites.py", "0", "7", str(drawn(32))],
+    done = subprocess.run([sys.executable, ROOT / "fuzz" / "machine_rewrites.py", "0", "7", str(max(8, drawn(32)))],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     counts = {name: int(n) for n, name in re.findall(r"(\d+) (\S+?)[,;]", done.stdout)}

@@ -306,8 +306,10 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("axes", NETS)
 def test_random_nets_compute_the_same(tmp_path, axes):
-    compared, reasons, nets = Counter(), Counter(), drawn(NETS[axes])
-    for seed in range(nets):
+    compared, reasons, nets = Counter(rows=0, kept=0), Counter(), drawn(NETS[axes])
+    for seed in range(2 * nets + 4):
+        if seed >= nets and min(compared.values()) > nets // 2:
+            break
         net = Net(seed, axes)
         path, output, args = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2", (net.input,)
         save_module(net, args, path)
@@ -323,8 +325,7 @@ def test_random_nets_compute_the_same(tmp_path, axes):
                 continue
             assert bits(run(output, args)[0]) == wanted, (seed, stage)
             compared[mode] += 1
-    print(dict(compared), dict(reasons))
-    assert compared["rows"] > nets // 2 < compared["kept"]
+    assert min(compared.values()) > nets // 2, (compared, reasons)
 
 
 # ---- what is refused ----

@@ -282,11 +282,16 @@ static void compare_choices(const small_program *p, const small_orders *o,
     arenaut_pipeline_free(q);
 }
 
+/* A share of the programs, until a relaxed one is as good as any. */
+static bool wants_more(const join_counts *c) {
+    return c->programs < 12 + drawn(JOINED - 12) || (c->relaxed == 0 && c->programs < JOINED);
+}
+
 static join_counts compare_joined_programs(arenaut_pipeline_options options, uint64_t seed) {
     rng r = {seed};
     join_counts c = {0};
     options.passes = "slices";
-    while (c.programs < JOINED) {
+    while (wants_more(&c)) {
         small_program p;
         draw(&p, &r, true);
         small_orders o = small_orders_of(p.n_ops, may_run, &p);
@@ -298,19 +303,19 @@ static join_counts compare_joined_programs(arenaut_pipeline_options options, uin
 TEST(which_joins_are_in_place_is_chosen_with_the_order) {
     const join_counts c =
         compare_joined_programs((arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_OFF}, 5);
-    assert_true(c.proven > 50 && c.relaxed > 0);
+    assert_true(3 * c.proven > 2 * c.programs && c.relaxed > 0);
 }
 
 TEST(joins_in_place_are_chosen_with_rights_to_write_over_operands) {
     const join_counts c = compare_joined_programs(
         (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .align = 64}, 6);
-    assert_true(c.proven > 50 && c.relaxed > 0);
+    assert_true(3 * c.proven > 2 * c.programs && c.relaxed > 0);
 }
 
 TEST(joins_in_place_are_chosen_with_results_over_operands_in_part) {
     const join_counts c = compare_joined_programs(
         (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .overlap = true}, 7);
-    assert_true(c.proven > 50 && c.relaxed > 0);
+    assert_true(3 * c.proven > 2 * c.programs && c.relaxed > 0);
 }
 
 TEST(joins_and_copies_of_unknown_tensors_are_refused) {
@@ -343,7 +348,7 @@ TEST(joins_and_copies_of_unknown_tensors_are_refused) {
 TEST(joins_in_place_are_chosen_with_anything_else) {
     rng r = {8};
     join_counts c = {0};
-    while (c.programs < JOINED * thorough()) {
+    while (wants_more(&c)) {
         const arenaut_pipeline_options options = {
             .passes = "slices",
             .overwrite = rng_once_in(&r, 2) ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_OFF,

@@ -166,6 +166,7 @@ TEST(every_byte_may_say_anything) {
     bytes file = pte_with_header(&tiny, 20, 0);
     const sweep s = {.property = pte_property,
                      .seed = 12,
+                     .step = one_of(1),
                      .bits = thorough() > 1 ? 8 : 1,
                      .end = file.size - 20};
     const sweep_counts counts = sweep_flips(&s, file.data, file.size);

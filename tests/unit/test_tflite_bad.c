@@ -255,8 +255,10 @@ TEST(flips_of_every_byte_of_own_models_are_survived) {
                          .step = small ? 1 : one_of(4),
                          .bits = small ? drawn(8) : 1,
                          .skip = weights};
-        const sweep through = {
-            .property = tflite_property, .seed = 2 + i, .step = small ? 16 : 256, .skip = weights};
+        const sweep through = {.property = tflite_property,
+                               .seed = 2 + i,
+                               .step = one_of(small ? 16 : 256),
+                               .skip = weights};
         (void)sweep_flips(&s, file.data, file.size);
         (void)sweep_flips(&through, file.data, file.size);
         free(weights);
@@ -279,9 +281,9 @@ TEST(damaged_models_are_split_rightly_or_refused) {
         bytes file = data_bytes("%s.tflite", models[i]);
         uint8_t *weights = find_weights(&file);
         const sweep s = {
-            .property = tflite_split_property, .seed = 5 + i, .step = 40, .skip = weights};
+            .property = tflite_split_property, .seed = 5 + i, .step = one_of(40), .skip = weights};
         assert_true(sweep_flips(&s, file.data, file.size).accepted > 0);
-        assert_true(sweep_scatter(&s, file.data, file.size, 500).accepted > 0);
+        assert_true(sweep_scatter(&s, file.data, file.size, drawn(500)).accepted > 0);
         free(weights);
         free_bytes(&file);
     }

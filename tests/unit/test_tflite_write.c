@@ -7,6 +7,7 @@
 #include "formats/tflite/tflite_schema.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
+#include "support/drawn.h"
 #include "support/fuse.h"
 #include "support/test.h"
 #include "support/tflite_round.h"
@@ -279,7 +280,7 @@ TEST(an_archive_that_shares_its_bytes_with_a_constant_is_not_moved) {
 
 /* Whatever each bit says, what is written is stripped to the same bytes, or refused. */
 static void flip_all(uint8_t *data, size_t first, size_t size) {
-    for (size_t bit = 8 * first; bit < 8 * size; bit++) {
+    for (size_t bit = 8 * first; bit < 8 * size; bit += one_of(1)) {
         data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         tflite_property(data, size);
         data[bit / 8] ^= (uint8_t)(1 << bit % 8);
