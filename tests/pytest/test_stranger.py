@@ -12,6 +12,8 @@ import subprocess
 import pytest
 from conftest import DATA, ROOT
 
+from drawn import at_night
+
 TOYS = ROOT / "tests" / "stranger"
 WORK = ROOT / "build" / "stranger"  # kept, so that a second run compiles little
 ROWS = {"planner": ("src/planners/planners.def", "PLANNER", "toy_stack"),
@@ -56,7 +58,7 @@ def test_the_recipe_names_what_a_toy_touches(kind):
     assert named == made | {table}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[at_night("with the toys")])
 def command():
     tree = WORK / "tree"
     shutil.rmtree(tree, ignore_errors=True)
