@@ -1,6 +1,10 @@
 /* litert: LiteRT has kernels for many machines; the rules here are the assumptions of its own
  * planner for all of them. */
+#include <string.h>
+
 #include <arenaut/kernels.h>
+
+#include "kernels/op_facts.h"
 
 /* Results that its own planner writes over an operand. Ops that only rename memory come first. */
 static const arenaut_in_place_rule in_place[] = {
@@ -11,6 +15,65 @@ static const arenaut_in_place_rule in_place[] = {
     {"SOFTMAX", 0, 0, false}, {"LOG_SOFTMAX", 0, 0, false}, {"DYNAMIC_UPDATE_SLICE", 0, 0, false},
     {NULL, 0, 0, false},
 };
+
+/* Ops whose kernels keep temporary tensors, on some machine or other, in the arena among the rest.
+ * Their sizes depend on the machine: none is known. */
+static const arenaut_scratch_rule scratch[] = {
+    {"ADD_N", 0, 0},
+    {"BATCH_MATMUL", 0, 0},
+    {"BIDIRECTIONAL_SEQUENCE_LSTM", 0, 0},
+    {"BIDIRECTIONAL_SEQUENCE_RNN", 0, 0},
+    {"CONV_2D", 0, 0},
+    {"CONV_3D", 0, 0},
+    {"CONV_3D_TRANSPOSE", 0, 0},
+    {"DEPTHWISE_CONV_2D", 0, 0},
+    {"FULLY_CONNECTED", 0, 0},
+    {"LSTM", 0, 0},
+    {"MEAN", 0, 0},
+    {"REDUCE_ALL", 0, 0},
+    {"REDUCE_ANY", 0, 0},
+    {"REDUCE_MAX", 0, 0},
+    {"REDUCE_MIN", 0, 0},
+    {"REDUCE_PROD", 0, 0},
+    {"REDUCE_WINDOW", 0, 0},
+    {"RFFT2D", 0, 0},
+    {"RNN", 0, 0},
+    {"STABLEHLO_REDUCE_WINDOW", 0, 0},
+    {"SUM", 0, 0},
+    {"SVDF", 0, 0},
+    {"TFLite_Detection_PostProcess", 0, 0},
+    {"TRANSPOSE_CONV", 0, 0},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", 0, 0},
+    {"UNIDIRECTIONAL_SEQUENCE_RNN", 0, 0},
+    {NULL, 0, 0},
+};
+
+/* Operands of floats that are quantized for the weights' sake. */
+static bool is_hybrid(const arenaut_program *p, const arenaut_op *op) {
+    const arenaut_tensor *input = arn_op_input(p, op, 0), *weights = arn_op_input(p, op, 1);
+    return !input || !weights ||
+           (input->dtype == ARENAUT_DTYPE_FLOAT32 && weights->dtype != ARENAUT_DTYPE_FLOAT32);
+}
+
+/* Of a convolution whose windows are the pixels of a quantized image, in their order, so that
+ * nothing is rearranged. Weights of floats may be, for each kernel. */
+static bool takes_pixels(const arenaut_program *p, const arenaut_op *op) {
+    arn_windows at;
+    const arenaut_tensor *input = arn_op_input(p, op, 0);
+    return input && input->dtype != ARENAUT_DTYPE_FLOAT32 && arn_op_windows(p, op, &at) &&
+           at.y.taps == 1 && at.x.taps == 1 && at.y.stride == 1 && at.x.stride == 1 &&
+           at.y.dilation == 1 && at.x.dilation == 1;
+}
+
+/* True of those that have none for their types and shapes. */
+static bool scratch_sizes(const arenaut_program *p, const arenaut_op *op,
+                          arenaut_scratch_requests *requests) {
+    (void)requests;
+    if (strcmp(op->name, "CONV_2D") == 0) return takes_pixels(p, op);
+    const bool weighted =
+        strcmp(op->name, "DEPTHWISE_CONV_2D") == 0 || strcmp(op->name, "FULLY_CONNECTED") == 0;
+    return weighted && !is_hybrid(p, op);
+}
 
 /* No kernel for any type: the op resolver of the wheel has no version of these operators. Of the
  * others it has some, and which types those take is not known. */
@@ -61,5 +124,7 @@ const arenaut_kernel_set arn_kernels_litert = {
     .summary = "results that LiteRT without delegates writes over an operand itself",
     .version = "ai-edge-litert 2.3.0",
     .in_place = in_place,
+    .scratch = scratch,
+    .scratch_sizes = scratch_sizes,
     .types = types,
 };
