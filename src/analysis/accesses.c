@@ -7,6 +7,7 @@
 
 #include <arenaut/problem.h>
 
+#include "analysis/aliases.h"
 #include "analysis/dependences.h"
 #include "core/sort.h"
 #include "ir/program.h"
@@ -243,7 +244,7 @@ bool arn_is_foreign(const arenaut_program *p, const arenaut_op *op) {
 }
 
 bool arn_may_write(const arenaut_program *p, const arenaut_op *op, uint32_t operand) {
-    if (op->kind == ARENAUT_OP_IN_PLACE) return true;
+    if (op->kind == ARENAUT_OP_IN_PLACE && arn_may_update(op, operand)) return true;
     return (op->kind == ARENAUT_OP_DELEGATE || arn_is_foreign(p, op)) &&
            p->tensors[operand].cls != ARENAUT_CONSTANT;
 }

@@ -37,6 +37,16 @@ const arenaut_in_place *arn_updates_of(const arenaut_op *op, uint32_t *n) {
     return op->n_in_place ? op->in_place : &first;
 }
 
+bool arn_may_update(const arenaut_op *op, uint32_t operand) {
+    uint32_t n;
+    const arenaut_in_place *pairs = arn_updates_of(op, &n);
+    bool updated = op->n_outputs == 0;
+    for (uint32_t i = 0; i < n; i++) {
+        updated = updated || op->inputs[pairs[i].input] == operand;
+    }
+    return updated;
+}
+
 bool arn_makes_output(const arenaut_program *p, const arenaut_op *op, uint32_t output) {
     if (op->kind == ARENAUT_OP_VIEW) return false;
     if (op->kind != ARENAUT_OP_IN_PLACE) return true;

@@ -26,6 +26,9 @@ uint32_t arn_find_in_storage(const uint32_t *storage_of, const uint32_t *tensors
  * it states, else the first of each. It may have no results. */
 const arenaut_in_place *arn_updates_of(const arenaut_op *op, uint32_t *n);
 
+/* Whether an op of that kind may update this operand: one of these, or any if it has no results. */
+bool arn_may_update(const arenaut_op *op, uint32_t operand);
+
 /* Whether the op makes that output, rather than give another name to an operand's memory: results
  * of updates are the updated operands, and so is a result in an operand's memory. */
 bool arn_makes_output(const arenaut_program *program, const arenaut_op *op, uint32_t output);

@@ -59,7 +59,6 @@ static bool any_callee(const bool *facts, const arenaut_op *op) {
 
 static void add_op_effects(const arenaut_program *p, const arenaut_op *op, arn_call_effects *c) {
     const bool unknown = op->kind == ARENAUT_OP_DELEGATE || arn_is_foreign(p, op);
-    const bool updates = op->kind == ARENAUT_OP_IN_PLACE || unknown;
     const uint32_t m = op->method;
     c->writes[m] = c->writes[m] || any_callee(c->writes, op);
     c->shares[m] = c->shares[m] || any_callee(c->shares, op);
@@ -68,7 +67,8 @@ static void add_op_effects(const arenaut_program *p, const arenaut_op *op, arn_c
         const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
         if (t == ARENAUT_NONE) continue;
         c->shares[m] = c->shares[m] || is_shared(p, op, t);
-        c->writes[m] = c->writes[m] || ((!reads || updates) && home_of(p, t) != m);
+        const bool written = !reads || unknown || arn_may_write(p, op, t);
+        c->writes[m] = c->writes[m] || (written && home_of(p, t) != m);
     }
 }
 

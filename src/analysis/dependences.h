@@ -61,8 +61,8 @@ bool arn_dependences_find(const arenaut_program *program, arn_region *region,
  * tables, resources, unknown operators. */
 bool arn_has_side_effects(const arenaut_program *program, const arenaut_op *op);
 
-/* Whether an op that calls nothing may write this operand: updates do; delegates and operators of
- * unknown libraries may, if it is no constant. */
+/* Whether an op that calls nothing may write this operand: updates write those that they update;
+ * delegates and operators of unknown libraries may any, if it is no constant. */
 bool arn_may_write(const arenaut_program *program, const arenaut_op *op, uint32_t operand);
 
 /* Whether an op is of an unknown library, which may write its operands. */

@@ -113,8 +113,8 @@ static uint64_t value_of(const machine *m, const arenaut_program *p, uint32_t t)
     return mix(m->content[arenaut_program_storage(p, t, NULL)], m->named[t]);
 }
 
-/* The reads of an op, with all that counts; then it runs: an update may write all its operands.
- * `id`: that of the op before. */
+/* The reads of an op, with all that counts; then it runs: an update writes its first operand, the
+ * only one that is another name of its result. `id`: that of the op before. */
 static uint64_t run_op(machine *m, const arenaut_program *p, const arenaut_op *op, uint64_t id) {
     uint64_t read = mix(1, id);
     const uint32_t made = op->outputs[0], storage = arenaut_program_storage(p, made, NULL);
@@ -125,9 +125,9 @@ static uint64_t run_op(machine *m, const arenaut_program *p, const arenaut_op *o
     read = mix(read, names);
     m->named[made]++;
     if (!names) m->content[storage] = mix(m->content[storage], read);
-    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_IN_PLACE; i++) {
-        uint64_t *content = &m->content[arenaut_program_storage(p, op->inputs[i], NULL)];
-        *content = mix(*content, mix(read, i));
+    if (op->kind == ARENAUT_OP_IN_PLACE) {
+        uint64_t *content = &m->content[arenaut_program_storage(p, op->inputs[0], NULL)];
+        *content = mix(*content, read);
     }
     return read;
 }

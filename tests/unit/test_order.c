@@ -516,6 +516,48 @@ TEST(a_view_shares_memory_even_if_its_tensor_does_not_say_so) {
     assert_true(depends_on(unstated_aliases, 3, 2));
 }
 
+/* a is read, by a READ and by an op that updates s: of its pairs the second operand or, without
+ * pairs, the first; without results it may be either. */
+static arenaut_program *make_added(bool paired, bool results) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t s = add_tensor(p, "s", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "MAKE", IN(x), OUT(a));
+    ADD_OP(p, .name = "MAKE", IN(x), OUT(s));
+    ADD_OP(p, .name = "READ", IN(a), OUT(b));
+    if (paired) {
+        ADD_OP(p, .name = "ADD", .kind = ARENAUT_OP_IN_PLACE, IN(a, s), OUT(s), IN_PLACE(0, 1));
+    } else if (results) {
+        ADD_OP(p, .name = "ADD", .kind = ARENAUT_OP_IN_PLACE, IN(s, a), OUT(s));
+    } else {
+        ADD_OP(p, .name = "ADD", .kind = ARENAUT_OP_IN_PLACE, .pure = true, IN(s, a));
+    }
+    ADD_OP(p, .name = "READ", IN(s), OUT(y));
+    FINISH(p, LIST(x), LIST(b, y));
+    return p;
+}
+
+static arenaut_program *added_to_first(void) { return make_added(false, true); }
+static arenaut_program *added_to_pair(void) { return make_added(true, true); }
+static arenaut_program *added_to_any(void) { return make_added(false, false); }
+
+TEST(an_update_writes_no_operand_that_it_only_reads) {
+    static const uint32_t late[] = {0, 1, 3, 4, 2}, early[] = {0, 1, 2, 4, 3};
+    assert_false(depends_on(added_to_first, 3, 2));
+    assert_false(depends_on(added_to_pair, 3, 2));
+    assert_true(depends_on(added_to_any, 3, 2));
+    assert_int_equal(check_orders(added_to_first, late), ARENAUT_OK);
+    assert_int_equal(check_orders(added_to_pair, late), ARENAUT_OK);
+    assert_int_equal(check_orders(added_to_any, late), ARENAUT_REJECTED);
+    assert_true(depends_on(added_to_first, 4, 3) && depends_on(added_to_pair, 4, 3));
+    assert_int_equal(check_orders(added_to_first, early), ARENAUT_REJECTED);
+    assert_int_equal(check_orders(added_to_pair, early), ARENAUT_REJECTED);
+}
+
 /* Bytes 0 to 8 of w are p, 8 to 16 are q, and 4 to 12 r: each of p and q is written independently.
  */
 static arenaut_program *pieces(void) {

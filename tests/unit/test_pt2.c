@@ -733,6 +733,26 @@ TEST(all_written_operands_are_kept) {
 }
 #undef WRITTEN
 
+/* Its first operand is the result; of the others it writes one. */
+TEST(updates_write_more_than_their_results) {
+    static const char json[] = GRAPH(
+        "{\"target\": \"torch.ops.aten.rrelu_with_noise_.default\", \"inputs\": [" OPERAND(
+            "self", TENSOR("a")) ", " OPERAND("noise",
+                                              TENSOR("b")) "], \"outputs\": [" TENSOR("d") "]}",
+        VALUE("a", SIZES, SIZES) ", " VALUE("b", SIZES, SIZES) ", " VALUE("d", SIZES, SIZES), "");
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    bytes b = pt2_of(json, strlen(json));
+    assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+    assert_int_equal(document.program->n_ops, 2);
+    const arenaut_op *update = &document.program->ops[1];
+    assert_int_equal(update->kind, ARENAUT_OP_IN_PLACE);
+    assert_int_equal(update->n_inputs, 1);
+    assert_string_equal(document.program->tensors[update->inputs[0]].name, "b");
+    arenaut_document_free(&document);
+    free_bytes(&b);
+}
+
 TEST(mistakes_are_named) {
     static const struct {
         const char *json, *part;

@@ -307,7 +307,7 @@ static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *
                           ARN_REORDER_WRITES_OUT); /* writes anywhere */
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
+        if (t == ARENAUT_NONE || (!unknown && !arn_reorder_updates(op, i))) continue;
         if (unknown && p->tensors[t].cls == ARENAUT_CONSTANT) continue;
         add_write(c, p, t);
     }

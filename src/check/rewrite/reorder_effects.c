@@ -34,6 +34,15 @@ bool arn_reorder_is_foreign(const arenaut_program *p, const arenaut_op *op) {
     return true;
 }
 
+bool arn_reorder_updates(const arenaut_op *op, uint32_t input) {
+    if (op->kind != ARENAUT_OP_IN_PLACE) return false;
+    if (op->n_outputs == 0 || (op->n_in_place == 0 && input == 0)) return true;
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        if (op->in_place[i].input == input) return true;
+    }
+    return false;
+}
+
 /* Whether an operator of PyTorch has a wary name and is one of those that draw no numbers: they are
  * given what was drawn, or compute with a distribution. */
 static bool is_calm(const char *name) {
@@ -98,12 +107,12 @@ static uint8_t effects_of_argument(const arenaut_program *p, const arenaut_op *o
 static uint8_t effects_of_op(const arenaut_program *p, const uint8_t *effects,
                              const arenaut_op *op) {
     uint8_t all = arn_reorder_effects_of_calls(effects, op);
-    const bool updates = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE ||
-                         arn_reorder_is_foreign(p, op);
+    const bool any = op->kind == ARENAUT_OP_DELEGATE || arn_reorder_is_foreign(p, op);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const bool reads = i < op->n_inputs;
         const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        if (t != ARENAUT_NONE) all |= effects_of_argument(p, op, t, !reads || updates);
+        const bool written = !reads || any || arn_reorder_updates(op, i);
+        if (t != ARENAUT_NONE) all |= effects_of_argument(p, op, t, written);
     }
     return all;
 }

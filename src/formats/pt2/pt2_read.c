@@ -47,6 +47,7 @@ static const struct {
     {"_moving_avg_obs_", "scale"},
     {"_moving_avg_obs_", "zero_point"},
     {"::rrelu_with_noise", "noise"},
+    {"::_amp_update_scale_", "growth_tracker"},
     {"::_cummax_helper", "values"},
     {"::_cummax_helper", "indices"},
     {"::_cummin_helper", "values"},
@@ -339,7 +340,8 @@ static bool add_op(arn_pt2 *r, node *n) {
 /* The update of operands beside the results, as an op that writes them in place behind the one that
  * computes. Its results are these operands. */
 static void add_update(arn_pt2 *r, node *n) {
-    if (!n->trains || r->written.n == 0 || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
+    const bool known = n->op.kind == ARENAUT_OP_FUNCTIONAL || n->op.kind == ARENAUT_OP_IN_PLACE;
+    if (!n->trains || r->written.n == 0 || !known) return;
     const arenaut_op update = {.name = "update_operands",
                                .source = n->op.source,
                                .kind = ARENAUT_OP_IN_PLACE,
