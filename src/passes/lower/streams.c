@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "analysis/accesses.h"
+#include "analysis/aliases.h"
 #include "analysis/basic_blocks.h"
 #include "core/fail.h"
 #include "core/sort.h"
@@ -63,17 +64,20 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
     }
 }
 
-/* Ops with unknown effects on their operands count as writing all of them. A view writes nothing,
- * and depends only on the writers of its base. */
+/* Ops with unknown effects on their operands count as writing all of them, updates as writing those
+ * that they update: what they only read makes no other reader wait. A view writes nothing, and
+ * depends only on the writers of its base. */
 static void visit(const arn_lower *lower, arn_order *o, uint32_t at) {
     const arenaut_op *op = &lower->program->ops[lower->program->methods[o->method].first_op + at];
     for (uint32_t i = 0; i < op->n_after; i++) come_after(o, at, op->after[i]);
     if (!arn_op_kind_touches(op->kind)) return;
-    const bool updates = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE ||
-                         op->arguments_may_alias;
+    const bool any = op->kind == ARENAUT_OP_DELEGATE || op->arguments_may_alias;
     touch(lower, o, at, op->inputs, op->n_inputs, false);
     if (op->kind == ARENAUT_OP_VIEW) return;
-    if (updates) touch(lower, o, at, op->inputs, op->n_inputs, true);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const bool updated = op->kind == ARENAUT_OP_IN_PLACE && arn_may_update(op, op->inputs[i]);
+        if (any || updated) touch(lower, o, at, &op->inputs[i], 1, true);
+    }
     touch(lower, o, at, op->outputs, op->n_outputs, true);
     touch(lower, o, at, op->scratch, op->n_scratch, true);
 }
