@@ -120,6 +120,41 @@ def test_nothing_is_proven_where_passes_follow_the_order(tmp_path, first, flags)
     assert "nothing is proven" in curve and "(proven)" not in curve
 
 
+def updated(again):
+    """b, made of s, waits over the large h; s is updated in between, and may be made once more for b."""
+    sizes = {"x": 16, "s": 16, "b": 512, "k": 16, "s1": 16, "h": 1024, "g": 16, "y": 16} | (
+        {"s2": 16, "b2": 512} if again else {})
+    made = [("A", ["x"], ["s2"], {}), ("B", ["s2"], ["b2"], {})] if again else []
+    return document([{"name": name, "bytes": size} | ({"view_of": "s"} if name == "s1" else {}) for name, size in sizes.items()],
+                    ["x"], ["y"], [("A", ["x"], ["s"], {}), ("B", ["s"], ["b"], {}), ("K", ["b"], ["k"], {}),
+                                   ("U", ["s", "k"], ["s1"], {"kind": "in_place", "in_place": [[0, 0]]}), ("H", ["s1"], ["h"], {}),
+                                   ("G", ["h"], ["g"], {}), *made, ("R", ["b2" if again else "b", "g"], ["y"], {})])
+
+
+def beside(again):
+    """a waits over the large h, and is read by an op that updates another operand."""
+    sizes = {"x": 16, "a": 512, "k": 16, "h": 1024, "g": 16} | ({"a2": 512} if again else {})
+    made = [("A", ["x"], ["a2"], {})] if again else []
+    return document([{"name": name, "bytes": size} for name, size in sizes.items()] + [{"name": "g1", "bytes": 16, "view_of": "g"}],
+                    ["x"], ["g1"], [("A", ["x"], ["a"], {}), ("K", ["a"], ["k"], {}), ("H", ["k"], ["h"], {}), ("G", ["h"], ["g"], {}),
+                                    *made, ("U", ["g", "a2" if again else "a"], ["g1"], {"kind": "in_place", "in_place": [[0, 0]]})])
+
+
+@pytest.mark.parametrize("program", [updated, beside])
+def test_what_is_proven_holds_for_sequences_that_are_not_searched(tmp_path, program):
+    once, twice, plan = tmp_path / "once.json", tmp_path / "twice.json", tmp_path / "fits.plan.json"
+    once.write_text(json.dumps(program(False)))
+    twice.write_text(json.dumps(program(True)))
+    least = planned(twice)["result"]["arena"]
+    assert least == 1056
+    for budget in (least - 1, least, 1500):
+        assert planned(once, "--recompute", "on", "--fit", budget)["recompute"]["floor"] <= least
+    for command in (["plan", once, "--recompute", "on", "--fit", "2000", "-o", plan], ["check", once, plan]):
+        subprocess.run([COMMAND, *command], check=True, capture_output=True)
+    curve = subprocess.run([COMMAND, "explain", once, "--recompute", "on"], capture_output=True, text=True, check=True).stdout
+    assert "floor: every rematerialization has 1,056 bytes" in curve
+
+
 def functional(tensors, ops):
     """A program of the dialect aten; the last tensor is its result."""
     return {"schema": "arenaut.program/1", "dialect": "aten", "tensors": [

@@ -74,8 +74,8 @@ arenaut_status arn_remat_certificate_make(const arn_remat_program *program,
                                      .allocator = arn_allocator_or_default(allocator)};
     const arenaut_roofline *known = arenaut_roofline_find(c->device.name);
     c->device.name = known ? known->name : NULL;
-    if (!keep_flows(&program->problem, &found->proof, &c->allocator, &c->time) ||
-        !keep_flows(&program->problem, &found->floor_proof, &c->allocator, &c->floor)) {
+    if (!keep_flows(&program->any, &found->proof, &c->allocator, &c->time) ||
+        !keep_flows(&program->any, &found->floor_proof, &c->allocator, &c->floor)) {
         arn_remat_certificate_free(c);
         return arn_no_memory(err);
     }
@@ -127,7 +127,7 @@ static uint32_t find_read(const arenaut_remat_problem *p, const arenaut_remat_fl
 
 static arenaut_status put_flows(examiner *x, const arenaut_remat_bound *bound,
                                 arenaut_remat_proof *proof) {
-    const arenaut_remat_problem *p = &x->program.problem;
+    const arenaut_remat_problem *p = &x->program.any;
     *proof = (arenaut_remat_proof){.op = bound->op,
                                    .n_later = bound->n_later,
                                    .byte_price = bound->byte_price,
@@ -195,8 +195,8 @@ static arenaut_status examine(examiner *x, const arn_recompute_task *task,
     if (st == ARENAUT_OK) st = put_flows(x, &c->time, &claimed.proof);
     if (st == ARENAUT_OK) st = put_flows(x, &c->floor, &claimed.floor_proof);
     if (st != ARENAUT_OK) return st;
-    return arenaut_check_remat_bounds(&x->program.problem, &claimed, &x->region.allocator,
-                                      x->finding, x->err);
+    return arenaut_check_remat_bounds(&x->program.any, &claimed, &x->region.allocator, x->finding,
+                                      x->err);
 }
 
 arenaut_status arn_recompute_check(const arn_recompute_task *task,

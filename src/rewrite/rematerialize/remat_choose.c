@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include <arenaut/check.h>
 #include <arenaut/rewrite.h>
 
 #include "core/checked.h"
@@ -26,21 +25,6 @@ typedef struct chooser {
 } chooser;
 
 /* ---- one budget ---- */
-
-static arenaut_status solve(chooser *c, uint64_t bytes, arenaut_rematerialization **found,
-                            arn_remat_runs *all) {
-    arenaut_finding finding;
-    arenaut_error why = {0};
-    arenaut_status st =
-        arn_remat_find(&c->program.problem, c->budget, bytes, c->allocator, found, all, c->err);
-    if (st != ARENAUT_OK) return st;
-    st = arenaut_check_rematerialization(&c->program.problem, *found, c->allocator, &finding, &why);
-    if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
-    arenaut_rematerialization_free(*found);
-    *found = NULL;
-    return arn_fail(c->err, ARENAUT_INTERNAL, 0, "the schedule does not pass the checker: %s",
-                    why.msg);
-}
 
 /* Of runs beyond the first of each op: a first one may have been left out since. */
 static uint64_t count_added(const chooser *c, const uint32_t *ops, uint32_t n) {
@@ -93,7 +77,8 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
 static arenaut_status try_budget(chooser *c, uint64_t bytes, arn_recomputation *r) {
     arenaut_rematerialization *found = NULL;
     arn_remat_runs all = {0};
-    arenaut_status st = solve(c, bytes, &found, &all);
+    arenaut_status st =
+        arn_remat_program_solve(&c->program, c->budget, bytes, c->allocator, &found, &all, c->err);
     if (st == ARENAUT_OK) st = emit(c, found, &all, r);
     arenaut_rematerialization_free(found);
     arn_release(c->allocator, all.runs);

@@ -2,8 +2,6 @@
  * the floor, the tensors that any schedule has alive there at once (one side of a minimum cut). */
 #include <string.h>
 
-#include <arenaut/check.h>
-
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
@@ -26,20 +24,10 @@ typedef struct plotter {
 /* With the share `turn` of the time: the floor's comes first, then those of the points. */
 static arenaut_status solve(plotter *x, uint64_t bytes, uint32_t turn,
                             arenaut_rematerialization **found) {
-    arenaut_finding finding;
-    arenaut_error why = {0};
-    const arenaut_remat_problem *p = &x->program.problem;
     enum { SHARE = ARN_BUDGET_ALL / (N_POINTS + 1) };
     arn_budget part =
         arn_budget_part(x->budget, x->budget->effort, turn * SHARE, (turn + 1) * SHARE);
-    arenaut_status st = arn_remat_find(p, &part, bytes, x->allocator, found, NULL, x->err);
-    if (st != ARENAUT_OK) return st;
-    st = arenaut_check_rematerialization(p, *found, x->allocator, &finding, &why);
-    if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
-    arenaut_rematerialization_free(*found);
-    *found = NULL;
-    return arn_fail(x->err, ARENAUT_INTERNAL, 0, "a schedule does not pass the checker: %s",
-                    why.msg);
+    return arn_remat_program_solve(&x->program, &part, bytes, x->allocator, found, NULL, x->err);
 }
 
 /* ---- the floor ---- */
@@ -59,7 +47,7 @@ static const char *name_of_op(const plotter *x, uint32_t number) {
 
 static arenaut_status list_tensors(plotter *x, const arenaut_rematerialization *r) {
     arenaut_recompute_curve *c = x->curve;
-    const arenaut_remat_problem *p = &x->program.problem;
+    const arenaut_remat_problem *p = &x->program.any;
     uint32_t *order = arn_region_allocate(&x->region, r->n_at_floor, sizeof *order);
     uint32_t *scratch = arn_region_allocate(&x->region, r->n_at_floor, sizeof *scratch);
     uint64_t *key = arn_region_allocate(&x->region, p->n_storages, sizeof *key);

@@ -1,8 +1,13 @@
-/* The rematerialization problem of a lowered program: buffers are storages, with the sizes that
- * plans see; views are reads that cost nothing. A storage with several writers, or one outside, has
- * one instance, and an op may be repeated only until one of its operands is overwritten. Behind the
- * search, a reader of a storage by the name of a view gets a new view, if the storage was
- * rematerialized since. */
+/* The rematerialization problems of a lowered program: buffers are storages, with the sizes that
+ * plans see; views are reads that cost nothing. In the one that is searched, a storage with several
+ * writers, or one outside, has one instance, and an op may be repeated only until one of its
+ * operands is overwritten. Behind the search, a reader of a storage by the name of a view gets a
+ * new view, if the storage was rematerialized since.
+ *
+ * Other sequences are right, too: an op that makes what is updated later may run again, for readers
+ * of what was there before. So what is proven is proven of a second problem, which allows more than
+ * any sequence can do: there a storage with several writers is made again by the first alone, if
+ * that may be repeated, and one that others make, too, has no bytes. */
 #include "rewrite/rematerialize/remat_program.h"
 
 #include <string.h>
@@ -22,11 +27,15 @@ typedef struct modeller {
     arn_remat_program *out;
     const arenaut_program *program, *file;
     arn_region *region;
+    bool any;                     /* the problem of all sequences is made, not that of the search */
+    arn_file_numbers before;      /* ops of the file */
     uint32_t *n_writers, *writer; /* per buffer: ops that write there, and the first of them */
-    const uint32_t *of;           /* per tensor: its storage, with shared state as one */
-    uint32_t *next_write;         /* per storage: the next op that writes there, from the back */
-    arn_accesses accesses;        /* to storages */
-    uint32_t *n_writes;           /* per storage: how many ops do */
+    uint32_t *last_writer;
+    bool *remade;          /* per buffer: another op than the first writer may make it anew */
+    const uint32_t *of;    /* per tensor: its storage, with shared state as one */
+    uint32_t *next_write;  /* per storage: the next op that writes there, from the back */
+    arn_accesses accesses; /* to storages */
+    uint32_t *n_writes;    /* per storage: how many ops do */
     uint64_t *cost, *scratch, *sizes;
     uint32_t *until, *buffer_maker;
     bool *in_turn;
@@ -48,14 +57,15 @@ static uint32_t only_op(const arn_file_numbers *numbers, uint32_t number) {
 
 static bool find_file_ops(modeller *m) {
     const arenaut_program *p = m->program;
-    arn_file_numbers now, before;
+    arn_file_numbers now;
     if (!arn_file_numbers_find(p, 0, m->region, &now) ||
-        !arn_file_numbers_find(m->file, 0, m->region, &before)) {
+        !arn_file_numbers_find(m->file, 0, m->region, &m->before)) {
         return false;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const uint32_t number = p->ops[i].file_index.id;
-        m->out->file_op[i] = only_op(&now, number) == i ? only_op(&before, number) : ARENAUT_NONE;
+        m->out->file_op[i] =
+            only_op(&now, number) == i ? only_op(&m->before, number) : ARENAUT_NONE;
     }
     return true;
 }
@@ -83,16 +93,9 @@ static void for_each_write(modeller *m, uint32_t op,
     }
     for (uint32_t i = 0; i < own->n_outputs; i++) {
         const uint32_t t = own->outputs[i];
-        if (t != ARENAUT_NONE && !is_name(m, own, t)) each(m, op, t);
+        const bool named = own->kind == ARENAUT_OP_VIEW && t != ARENAUT_NONE && is_name(m, own, t);
+        if (t != ARENAUT_NONE && !named) each(m, op, t);
     }
-}
-
-static void count_write(modeller *m, uint32_t op, uint32_t tensor) {
-    const uint32_t buffer = buffer_of(m, tensor);
-    m->n_writes[m->of[tensor]]++;
-    if (buffer == ARENAUT_NONE || (m->n_writers[buffer] > 0 && m->writer[buffer] == op)) return;
-    m->n_writers[buffer]++;
-    m->writer[buffer] = op;
 }
 
 static void note_next_write(modeller *m, uint32_t op, uint32_t tensor) {
@@ -101,15 +104,46 @@ static void note_next_write(modeller *m, uint32_t op, uint32_t tensor) {
 
 /* ---- ops that may be repeated ---- */
 
+static bool may_repeat(const modeller *m, uint32_t file_op) {
+    const arenaut_op *op = &m->file->ops[file_op];
+    return (m->out->options->budget > 0 || arn_op_is_cheap(op->name)) &&
+           arn_recompute_may_repeat(m->file, op);
+}
+
+/* In some sequence of the file's ops: of several that an op stands for, or that stand for one, any
+ * may be repeated. */
+static bool may_run_again_at_all(const modeller *m, uint32_t op) {
+    const arenaut_optional_id number = m->program->ops[op].file_index;
+    const uint32_t *ops;
+    const uint32_t n = number.given ? arn_file_numbers_ops(&m->before, number.id, &ops) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (may_repeat(m, ops[i])) return true;
+    }
+    return false;
+}
+
 static bool may_run_again(const modeller *m, uint32_t op) {
     const uint32_t own = m->out->file_op[op];
-    const arenaut_op *now = &m->program->ops[op];
-    if (own == ARENAUT_NONE) return false;
-    const arenaut_op *before = &m->file->ops[own];
-    return (m->out->options->budget > 0 || arn_op_is_cheap(before->name)) &&
-           arn_recompute_may_repeat(m->file, before) &&
-           (now->kind == ARENAUT_OP_OUT || now->kind == ARENAUT_OP_FUNCTIONAL ||
-            now->kind == ARENAUT_OP_VIEW);
+    const arenaut_op_kind kind = m->program->ops[op].kind;
+    if (m->any) return may_run_again_at_all(m, op);
+    return own != ARENAUT_NONE && may_repeat(m, own) &&
+           (kind == ARENAUT_OP_OUT || kind == ARENAUT_OP_FUNCTIONAL || kind == ARENAUT_OP_VIEW);
+}
+
+static void count_write(modeller *m, uint32_t op, uint32_t tensor) {
+    const uint32_t buffer = buffer_of(m, tensor);
+    m->n_writes[m->of[tensor]]++;
+    if (buffer == ARENAUT_NONE || (m->n_writers[buffer] > 0 && m->last_writer[buffer] == op))
+        return;
+    if (m->n_writers[buffer]++ == 0) m->writer[buffer] = op;
+    else m->remade[buffer] = m->remade[buffer] || may_run_again_at_all(m, op);
+    m->last_writer[buffer] = op;
+}
+
+/* Whether there may be more than one of a storage that is written several times. */
+static bool has_copies(const modeller *m, uint32_t buffer) {
+    return buffer != ARENAUT_NONE && m->n_writers[buffer] > 1 &&
+           m->buffer_maker[buffer] != ARENAUT_NONE;
 }
 
 /* From the back: until one of its operands is overwritten. Its results must be its own. */
@@ -123,11 +157,12 @@ static void find_ends_of_rights(modeller *m) {
         uint32_t until = ARENAUT_NONE;
         for (uint32_t i = 0; i < own->n_inputs; i++) {
             if (own->inputs[i] == ARENAUT_NONE) continue;
+            if (has_copies(m, buffer_of(m, own->inputs[i]))) continue;
             const uint32_t next = m->next_write[m->of[own->inputs[i]]];
             if (next < until) until = next;
         }
         bool may = may_run_again(m, op);
-        for (uint32_t i = 0; i < own->n_outputs && may; i++) {
+        for (uint32_t i = 0; i < own->n_outputs && may && !m->any; i++) {
             const uint32_t t = own->outputs[i];
             may = t == ARENAUT_NONE || is_name(m, own, t) || m->n_writes[m->of[t]] == 1;
         }
@@ -164,8 +199,11 @@ static void bar_unnamed(modeller *m) {
 static void find_makers(modeller *m) {
     for (uint32_t b = 0; b < m->out->n_buffers; b++) {
         const bool before = m->held[b] & ARENAUT_LIVE_IN;
-        const bool own = m->n_writers[b] == 1 && !before;
+        const uint32_t n = m->n_writers[b];
+        const bool own =
+            !before && (n == 1 || (n > 1 && m->any && may_run_again_at_all(m, m->writer[b])));
         m->buffer_maker[b] = own ? m->out->number[m->writer[b]] : ARENAUT_NONE;
+        if (m->any && !before && m->remade[b]) m->sizes[b] = 0;
     }
 }
 
@@ -322,29 +360,40 @@ static uint64_t cost_of(const arn_remat_program *p, uint32_t op) {
     return arn_remat_cost(p->task->file, &p->task->file->ops[op], arn_roofline_of(o));
 }
 
+static size_t count_arguments(const arenaut_program *p) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->n_ops; i++) n += (size_t)p->ops[i].n_inputs + p->ops[i].n_outputs;
+    return n;
+}
+
+/* What both problems have. */
 static bool allocate(modeller *m) {
     arn_remat_program *out = m->out;
     const size_t n = m->program->n_ops, n_b = out->n_buffers;
     const size_t n_storages = (size_t)m->program->n_tensors + 1;
-    size_t n_args = 0, n_in_place = 0;
-    for (uint32_t i = 0; i < m->program->n_ops; i++) {
-        n_args += (size_t)m->program->ops[i].n_inputs + m->program->ops[i].n_outputs;
-        n_in_place += m->program->ops[i].n_in_place;
-    }
+    const size_t n_args = count_arguments(m->program);
     m->of = arn_shared_storages_find(m->program, m->region);
     out->values = arn_def_use_find(m->program, NULL, ARN_TOUCHING, m->region);
     return m->of && out->values && arn_accesses_make(&m->accesses, m->region, n_storages, n_args) &&
-           ARN_REGION_ARRAYS(
-               m->region, ARN_ARRAY(out->file_op, n), ARN_ARRAY(out->number, n),
-               ARN_ARRAY(out->file_cost, m->file->n_ops), ARN_ARRAY(out->op_of, n),
-               ARN_ARRAY(m->n_writers, n_b), ARN_ARRAY(m->writer, n_b),
-               ARN_ARRAY(m->next_write, n_storages), ARN_ARRAY(m->n_writes, n_storages),
-               ARN_ARRAY(m->cost, n), ARN_ARRAY(m->scratch, n), ARN_ARRAY(m->until, n),
-               ARN_ARRAY(m->sizes, n_b), ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->buffer_maker, n_b),
-               ARN_ARRAY(m->reads, n_args), ARN_ARRAY(m->dependences, 2 * n_args),
-               ARN_ARRAY(m->rights, n_in_place), ARN_ARRAY(m->in_turn, n),
-               ARN_ARRAY(out->stands, m->file->n_ops), ARN_ARRAY(m->shared, n),
-               ARN_ARRAY(m->counted, n_b));
+           ARN_REGION_ARRAYS(m->region, ARN_ARRAY(out->file_op, n), ARN_ARRAY(out->number, n),
+                             ARN_ARRAY(out->file_cost, m->file->n_ops), ARN_ARRAY(out->op_of, n),
+                             ARN_ARRAY(m->n_writers, n_b), ARN_ARRAY(m->writer, n_b),
+                             ARN_ARRAY(m->last_writer, n_b), ARN_ARRAY(m->remade, n_b),
+                             ARN_ARRAY(m->next_write, n_storages),
+                             ARN_ARRAY(m->n_writes, n_storages), ARN_ARRAY(m->cost, n),
+                             ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->dependences, 2 * n_args),
+                             ARN_ARRAY(m->in_turn, n), ARN_ARRAY(out->stands, m->file->n_ops),
+                             ARN_ARRAY(m->counted, n_b));
+}
+
+static bool allocate_own(modeller *m) {
+    const size_t n = m->program->n_ops, n_b = m->out->n_buffers;
+    size_t n_in_place = 0;
+    for (size_t i = 0; i < n; i++) n_in_place += m->program->ops[i].n_in_place;
+    return ARN_REGION_ARRAYS(m->region, ARN_ARRAY(m->scratch, n), ARN_ARRAY(m->until, n),
+                             ARN_ARRAY(m->sizes, n_b), ARN_ARRAY(m->buffer_maker, n_b),
+                             ARN_ARRAY(m->reads, count_arguments(m->program)),
+                             ARN_ARRAY(m->rights, n_in_place), ARN_ARRAY(m->shared, n));
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
@@ -371,7 +420,6 @@ static void number_ops(modeller *m, uint32_t *n) {
         m->out->number[op] = touches ? *n : ARENAUT_NONE;
         if (!touches) continue;
         const uint32_t own = m->out->file_op[op];
-        m->scratch[*n] = 0;
         m->cost[*n] = 0;
         if (own != ARENAUT_NONE && p->ops[op].kind != ARENAUT_OP_VIEW) {
             m->cost[*n] = m->out->file_cost[own] = cost_of(m->out, own);
@@ -389,6 +437,42 @@ arenaut_status arn_remat_program_check_task(const arn_recompute_task *task, aren
     return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
 }
 
+static bool make_problem(modeller *m, uint32_t n_ops, const uint64_t *sizes,
+                         arenaut_remat_problem *problem) {
+    if (!allocate_own(m)) return false;
+    m->n_reads = m->n_rights = 0;
+    memcpy(m->sizes, sizes, m->out->n_buffers * sizeof *m->sizes);
+    find_makers(m);
+    find_ends_of_rights(m);
+    if (!m->any) bar_unnamed(m);
+    add_touches(m);
+    add_rights(m);
+    add_shared(m);
+    *problem = (arenaut_remat_problem){.n_ops = n_ops,
+                                       .n_storages = m->out->n_buffers,
+                                       .n_reads = m->n_reads,
+                                       .n_dependences = m->n_dependences,
+                                       .n_rights = m->n_rights,
+                                       .cost = m->cost,
+                                       .scratch = m->scratch,
+                                       .until = m->until,
+                                       .size = m->sizes,
+                                       .maker = m->buffer_maker,
+                                       .held = m->held,
+                                       .reads = m->reads,
+                                       .dependences = m->dependences,
+                                       .rights = m->rights,
+                                       .in_turn = m->in_turn,
+                                       .shared = m->shared};
+    return true;
+}
+
+static bool are_apart(const arenaut_remat_problem *a, const arenaut_remat_problem *b) {
+    return memcmp(a->until, b->until, a->n_ops * sizeof *a->until) != 0 ||
+           memcmp(a->maker, b->maker, a->n_storages * sizeof *a->maker) != 0 ||
+           memcmp(a->size, b->size, a->n_storages * sizeof *a->size) != 0;
+}
+
 arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                       const arenaut_recompute_options *options, arn_region *region,
                                       arn_remat_program *out, arenaut_error *err) {
@@ -399,7 +483,6 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     *out = (arn_remat_program){
         .task = task, .options = options, .region = region, .n_buffers = plain->n_buffers};
     if (!allocate(&m) || !find_file_ops(&m)) return arn_no_memory(err);
-    memcpy(m.sizes, plain->size, out->n_buffers * sizeof *m.sizes);
     for (uint32_t b = 0; b < out->n_buffers; b++)
         m.held[b] = plain->boundary ? plain->boundary[b] : 0;
     number_ops(&m, &n_ops);
@@ -408,29 +491,11 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     for (uint32_t op = 0; op < m.program->n_ops; op++) {
         if (out->number[op] != ARENAUT_NONE) for_each_write(&m, op, count_write);
     }
-    find_makers(&m);
-    find_ends_of_rights(&m);
-    bar_unnamed(&m);
-    add_touches(&m);
-    add_rights(&m);
-    add_shared(&m);
     add_dependences(&m);
-    out->problem = (arenaut_remat_problem){.n_ops = n_ops,
-                                           .n_storages = out->n_buffers,
-                                           .n_reads = m.n_reads,
-                                           .n_dependences = m.n_dependences,
-                                           .n_rights = m.n_rights,
-                                           .cost = m.cost,
-                                           .scratch = m.scratch,
-                                           .until = m.until,
-                                           .size = m.sizes,
-                                           .maker = m.buffer_maker,
-                                           .held = m.held,
-                                           .reads = m.reads,
-                                           .dependences = m.dependences,
-                                           .rights = m.rights,
-                                           .in_turn = m.in_turn,
-                                           .shared = m.shared};
+    if (!make_problem(&m, n_ops, plain->size, &out->problem)) return arn_no_memory(err);
+    m.any = true;
+    if (!make_problem(&m, n_ops, plain->size, &out->any)) return arn_no_memory(err);
+    out->apart = are_apart(&out->problem, &out->any);
     return ARENAUT_OK;
 }
 

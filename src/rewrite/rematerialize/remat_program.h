@@ -24,7 +24,10 @@ typedef struct arn_remat_program {
         file_cost; /* per op of the file: nanoseconds of a run; 0: it is but a name, or not known */
     bool *stands;  /* per op of the file: an op of the program that touches memory stands for it */
     const arn_def_use *values; /* per tensor: the ops of the program that make, name or read it */
-    arenaut_remat_problem problem;
+    arenaut_remat_problem problem; /* of the sequences that the search makes */
+    arenaut_remat_problem any;     /* of all that compute the same: what is proven is proven of it.
+                                    * Its ops and storages are those of the other */
+    bool apart;                    /* they are not one */
 } arn_remat_program;
 
 /* REFUSED unless the ops are those of one method, without jumps. */
@@ -34,6 +37,13 @@ arenaut_status arn_remat_program_check_task(const arn_recompute_task *task, aren
 arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                       const arenaut_recompute_options *options, arn_region *region,
                                       arn_remat_program *out, arenaut_error *err);
+
+/* Finds the sequence as arn_remat_find does, and has it checked, with bounds of all sequences, and
+ * their proofs, which have been checked, too. INTERNAL where they were not right. */
+arenaut_status arn_remat_program_solve(const arn_remat_program *p, arn_budget *budget,
+                                       uint64_t bytes, const arenaut_allocator *allocator,
+                                       arenaut_rematerialization **out, arn_remat_runs *all,
+                                       arenaut_error *err);
 
 /* The runs of the problem's ops as a sequence of the file's, with views named again where their
  * storage was made again. *ops is the region's. */
