@@ -116,7 +116,8 @@ typedef struct arenaut_remat_proof {
 } arenaut_remat_proof;
 
 typedef struct arenaut_remat_options {
-    uint64_t budget; /* bytes alive at once; 0: as few as possible, then as fast as possible */
+    uint64_t budget; /* bytes alive at once; 0: as few as possible, then as fast as possible. Past
+                      * 2^61 - 1, which no sizes of all storages exceed, it counts as that */
     uint64_t effort; /* runs looked at; 0: the default. Bounds take a few times as many steps of the
                       * search for flows, and some in any case */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */

@@ -232,6 +232,15 @@ TEST(bounds_are_found_where_sizes_can_hardly_be_added) {
     }
 }
 
+/* Whatever its last bits. */
+TEST(a_budget_above_all_sizes_is_kept_by_each_op_once) {
+    static const uint64_t budgets[] = {(UINT64_C(1) << 61) - 1, UINT64_C(1) << 61, ARENAUT_SIZE_MAX,
+                                       UINT64_C(1) << 63, UINT64_MAX};
+    step x;
+    const arenaut_remat_problem *chain = make_chain(&x);
+    for (size_t i = 0; i < COUNT_OF(budgets); i++) expect_fastest(chain, budgets[i], 0);
+}
+
 /* A chain of layers and what goes back through it: the last layer's result first, then that of each
  * layer with what came of those behind it. */
 TEST(the_floor_is_a_budget_that_is_looked_at) {

@@ -161,7 +161,8 @@ static arenaut_status choose(chooser *c, arn_recomputation *r) {
     if (st != ARENAUT_OK) return st;
     /* An arena may end with the last byte of a buffer whose size counts rounded up. */
     const uint64_t at_ends = arn_program_order_peaks(c->task->order).at_ends;
-    const uint64_t bytes = c->options->budget ? c->options->budget + at_ends : 0;
+    uint64_t bytes = 0;
+    if (c->options->budget && !arn_add(c->options->budget, at_ends, &bytes)) bytes = UINT64_MAX;
     st = try_budget(c, bytes, r);
     if (st == ARENAUT_OK && adds_too_many(c, r)) st = limit_ops(c, bytes, r);
     r->floor -= arn_min_u64(r->floor, at_ends);

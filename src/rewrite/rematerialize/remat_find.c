@@ -391,8 +391,10 @@ static arenaut_status make(finder *f, const arenaut_remat_problem *problem, arn_
     return find_floor(f, err);
 }
 
-/* `bytes`: the budget; 0: the lowest peak. */
+/* `bytes`: the budget, which past the sizes of all storages is as good as that; 0: the lowest peak.
+ */
 static arenaut_status find(finder *f, uint64_t bytes, arenaut_error *err) {
+    bytes = arn_min_u64(bytes, ARN_REMAT_LARGEST_SUM);
     arn_remat_multistart *x = &f->in[GIVEN];
     const bool lowest = bytes == 0;
     if (lowest) {

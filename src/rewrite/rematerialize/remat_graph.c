@@ -9,8 +9,6 @@
 
 /* ---- validation ---- */
 
-#define LARGEST_SUM UINT64_C(2305843009213693951)
-
 static bool are_makers(const arenaut_remat_problem *p) {
     bool ok = true;
     for (uint32_t s = 0; s < p->n_storages && ok; s++) {
@@ -60,11 +58,11 @@ static arenaut_status check_problem(const arenaut_remat_problem *p, uint64_t *ba
         sized = sized && arn_add(bytes, arn_remat_scratch(p, i), &bytes);
         timed = timed && arn_add(*base, p->cost[i], base);
     }
-    sized = sized && bytes <= LARGEST_SUM;
-    if (sized && timed && *base <= LARGEST_SUM) return ARENAUT_OK;
+    sized = sized && bytes <= ARN_REMAT_LARGEST_SUM;
+    if (sized && timed && *base <= ARN_REMAT_LARGEST_SUM) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_TOO_LARGE, 0,
                     "for rematerialization, %s add up to more than %" PRIu64 " %s",
-                    sized ? "the times of all ops" : "all buffers", LARGEST_SUM,
+                    sized ? "the times of all ops" : "all buffers", ARN_REMAT_LARGEST_SUM,
                     sized ? "nanoseconds" : "bytes");
 }
 

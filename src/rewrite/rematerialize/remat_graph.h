@@ -7,6 +7,9 @@
 
 #include "core/memory.h"
 
+/* Of all sizes, and of all costs: prices and flows are counted in 64 bits, with a sign. */
+#define ARN_REMAT_LARGEST_SUM UINT64_C(2305843009213693951)
+
 /* Lists of numbers, one after another: those of i are ids[begin[i]] up to ids[begin[i + 1]]. */
 typedef struct arn_remat_lists {
     uint32_t *begin, *ids;

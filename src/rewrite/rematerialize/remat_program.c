@@ -4,10 +4,10 @@
  * operands is overwritten. Behind the search, a reader of a storage by the name of a view gets a
  * new view, if the storage was rematerialized since.
  *
- * Other sequences are right, too: an op that makes what is updated later may run again, for readers
- * of what was there before. So what is proven is proven of a second problem, which allows more than
- * any sequence can do: there a storage with several writers is made again by the first alone, if
- * that may be repeated, and one that others make, too, has no bytes. */
+ * Other sequences are right, too: an op whose result is updated later may be rematerialized for
+ * readers of the values before. So bounds and floor are proven of a second problem, which allows
+ * more than any sequence can do: there a storage with several writers is rematerialized by the
+ * first alone, if that may be repeated, and one that others make, too, has no bytes. */
 #include "rewrite/rematerialize/remat_program.h"
 
 #include <string.h>
