@@ -485,3 +485,32 @@ def test_state_in_a_memory_that_other_methods_have(ours, methods, arenaut, tmp_p
     assert "is kept in memory" not in arenaut("check", path).stderr
     one = pte_runtime.Python(path.read_bytes())
     assert right(lambda name, x: one.call(x, method=name)[0], methods)
+
+
+class Recurrent(torch.nn.Module):
+    """A delegate reads the state by a view, before anything else touches it."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(24, 24)
+        self.register_buffer("hidden", torch.zeros(4, 6))
+
+    def forward(self, x):
+        before = x.repeat(3, 1).sum(0)
+        y = self.linear(self.hidden.view(2, 12).view(1, 24))
+        self.hidden.copy_((y.view(4, 6) + x).tanh())
+        return y, before
+
+
+def test_state_that_a_delegate_reads_by_a_view_is_kept(arenaut, tmp_path):
+    from executorch.backends.xnnpack.partition.config import LinearConfig
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+    path, output = tmp_path / "recurrent.pte", tmp_path / "planned.pte"
+    module = Recurrent().eval().requires_grad_(False)
+    edge = to_edge_transform_and_lower(torch.export.export(module, (torch.ones(4, 6),)),
+                                       partitioner=[XnnpackPartitioner(configs=[LinearConfig])])
+    path.write_bytes(edge.to_executorch().buffer)
+    arenaut("plan", path, "-o", output)
+    one, other = (pte_runtime.run(each, modes=("keep",), fill="00")["calls"] for each in (path, output))
+    assert one == other

@@ -484,6 +484,41 @@ TEST(state_that_a_delegate_reads_is_updated_later) {
     arn_program_free(p);
 }
 
+/* The update names the state, the delegate was given a view of it. */
+TEST(state_that_a_delegate_reads_by_a_view_is_updated_later) {
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), v = at(p, "v", 64), y = at(p, "y", 128);
+    const uint32_t z = at(p, "z", 192);
+    compute(p, x, z);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(v, y));
+    ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, y), OUT(s));
+    FINISH(p, LIST(x), LIST(y, z));
+    recover(p);
+    assert_int_equal(p->ops[1].n_inputs, 1);
+    assert_int_equal(p->ops[1].n_outputs, 1);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    assert_int_equal(l->buffer[v], l->buffer[s]);
+    expect_life(l, "s", "[0,4)");
+    free_lowering(l, p);
+}
+
+/* `r` is dead when another delegate's result comes to lie there, which is updated. */
+TEST(an_update_of_what_was_written_since_is_none_of_a_result) {
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), r = at(p, "r", 64), y = at(p, "y", 128), q = at(p, "q", 64);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(x, r, y));
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(y, q));
+    ADD_OP(p, .name = "aten::relu_", .kind = ARENAUT_OP_IN_PLACE, IN(q), OUT(q));
+    FINISH(p, LIST(x), LIST(q));
+    recover(p);
+    assert_int_equal(p->ops[0].n_inputs, 1);
+    assert_int_equal(p->tensors[r].cls, ARENAUT_INTERMEDIATE);
+    assert_int_equal(p->tensors[q].cls, ARENAUT_INTERMEDIATE);
+    arn_program_free(p);
+}
+
 /* ---- several methods ---- */
 
 /* "step" adds its input to the state, "get" returns a copy of it. The state lies in the

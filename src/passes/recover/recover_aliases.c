@@ -114,14 +114,32 @@ static void join_updated(arn_recover *r, const arenaut_op *op) {
     }
 }
 
-/* Whether a later op of the method updates the tensor: then it had content before. */
+static bool share_bytes(const arn_recover *r, uint32_t a, uint32_t b) {
+    const arenaut_tensor *ta = &r->program->tensors[a], *tb = &r->program->tensors[b];
+    return arn_recover_is_placed(r, a) && ta->given_pool == tb->given_pool &&
+           r->position[a] < r->position[b] + tb->bytes &&
+           r->position[b] < r->position[a] + ta->bytes;
+}
+
+/* Whether an op writes any of the tensor's bytes. Of the results of a delegate only the last is
+ * known before it is visited. */
+static bool writes_bytes(const arn_recover *r, const arenaut_op *op, uint32_t tensor) {
+    const bool delegate = op->kind == ARENAUT_OP_DELEGATE && op->n_inputs > 0;
+    const uint32_t *written = delegate ? &op->inputs[op->n_inputs - 1] : op->outputs;
+    const uint32_t n = delegate ? 1 : op->n_outputs;
+    for (uint32_t k = 0; k < n; k++) {
+        if (written[k] != ARENAUT_NONE && share_bytes(r, written[k], tensor)) return true;
+    }
+    return false;
+}
+
+/* Whether the next op in the list that writes any of the tensor's bytes, by whatever name, updates
+ * what is there: then they had content before. */
 static bool is_updated_after(const arn_recover *r, uint32_t tensor, uint32_t at) {
     const arenaut_method *m = &r->program->methods[r->method];
     for (uint32_t i = m->first_op + at + 1; i < m->first_op + m->n_ops; i++) {
         const arenaut_op *op = &r->program->ops[i];
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            if (op->outputs[k] == tensor) return op->kind == ARENAUT_OP_IN_PLACE;
-        }
+        if (writes_bytes(r, op, tensor)) return op->kind == ARENAUT_OP_IN_PLACE;
     }
     return false;
 }
