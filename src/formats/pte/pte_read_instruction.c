@@ -66,10 +66,11 @@ static kernel_effect effect_of(const char *name) {
  * round to the next, has its memory from the begin of the loop, with content of no meaning; but the
  * first instruction that touches it works in place, as on an earlier value. Exporters begin each
  * loop with the query of its count, and then copy carried values: the query is made to write the
- * values that the loop builds. Loops of another form are left as they are. */
+ * values that the loop builds. In another order there may be others between. Loops of another form
+ * are left as they are. */
 
-/* The instructions [first, end) of a loop, without its last jump, and the query of its count; the
- * instructions between `asks` and `first` copy. */
+/* The instructions [first, end) of a loop, without its last jump, and the query of its count; those
+ * between `asks` and `first` all run once before it. */
 typedef struct loop {
     uint32_t asks, first, end;
 } loop;
@@ -78,15 +79,24 @@ static bool is_named(const arenaut_op *op, const char *name) {
     return op->n_outputs > 0 && op->name && strcmp(op->name, name) == 0;
 }
 
+static bool jumps(const arenaut_op *op) {
+    return op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
+}
+
 static bool copies(const arenaut_op *op) { return is_named(op, "aten::copy_"); }
 
-static bool find_loop(const arenaut_op *ops, uint32_t jump, loop *found) {
+/* `is_target`: per op: some jump leads there. */
+static bool find_loop(const arenaut_op *ops, const bool *is_target, uint32_t jump, loop *found) {
     if (ops[jump].kind != ARENAUT_OP_JUMP_FALSE || ops[jump].target > jump) return false;
     *found = (loop){ops[jump].target, ops[jump].target, jump};
-    while (found->asks > 0 && copies(&ops[found->asks - 1])) found->asks--;
-    if (found->asks-- == 0) return false;
-    const arenaut_op *op = &ops[found->asks];
-    return op->n_outputs == 0 && op->name && strcmp(op->name, "aten::sym_size.int") == 0;
+    while (found->asks > 0) {
+        const arenaut_op *op = &ops[--found->asks];
+        if (op->n_outputs == 0 && op->name && strcmp(op->name, "aten::sym_size.int") == 0) {
+            return true;
+        }
+        if (is_target[found->asks] || jumps(op)) return false;
+    }
+    return false;
 }
 
 /* Whether op `at` of the loop ends a round by keeping a value: a row, or a carried value, which was
@@ -95,7 +105,7 @@ static bool keeps(const arenaut_op *ops, const loop *l, uint32_t at) {
     if (is_named(&ops[at], "executorch_prim::et_copy_index.tensor")) return true;
     if (!copies(&ops[at])) return false;
     for (uint32_t i = l->asks + 1; i < l->first; i++) {
-        if (ops[i].outputs[0] == ops[at].outputs[0]) return true;
+        if (copies(&ops[i]) && ops[i].outputs[0] == ops[at].outputs[0]) return true;
     }
     return false;
 }
@@ -121,16 +131,29 @@ static arenaut_status begin(arn_pte_reader *r, arenaut_op *ops, const loop *l) {
     return ARENAUT_OK;
 }
 
+static arenaut_status begin_all(arn_pte_reader *r, arenaut_op *ops, const bool *is_target) {
+    const uint32_t n = r->program->methods[r->method].n_ops;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        loop l = {0, 0, 0};
+        const bool found = find_loop(ops, is_target, i, &l);
+        st = arn_pte_charge(r, (uint64_t)(found ? l.end - l.first : 1) * (l.first - l.asks), 1);
+        if (st == ARENAUT_OK && found) st = begin(r, ops, &l);
+    }
+    return st;
+}
+
 arenaut_status arn_pte_begin_loops(arn_pte_reader *r) {
     const arenaut_method *m = &r->program->methods[r->method];
-    arenaut_op *ops = m->n_ops ? &r->program->ops[m->first_op] : NULL;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < m->n_ops && st == ARENAUT_OK; i++) {
-        loop l;
-        if (!find_loop(ops, i, &l)) continue;
-        st = arn_pte_charge(r, (uint64_t)(l.end - l.first) * (l.first - l.asks), 1);
-        if (st == ARENAUT_OK) st = begin(r, ops, &l);
+    if (m->n_ops == 0) return ARENAUT_OK;
+    arenaut_op *ops = &r->program->ops[m->first_op];
+    bool *is_target = arn_allocate_zeroed(r->allocator, (size_t)m->n_ops + 1, sizeof *is_target);
+    if (!is_target) return arn_no_memory(r->err);
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        if (jumps(&ops[i])) is_target[ops[i].target] = true;
     }
+    const arenaut_status st = begin_all(r, ops, is_target);
+    arn_release(r->allocator, is_target);
     return st;
 }
 
