@@ -9,6 +9,7 @@
 #include <arenaut/expr.h>
 
 #include "ir/program.h"
+#include "passes/recover/recover.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_problem.h"
 
@@ -313,14 +314,16 @@ static arenaut_status check_delegates(const arenaut_program *before, const arena
     return ARENAUT_OK;
 }
 
-/* In another schedule, shared memory is found anew from the new places. */
+/* In another schedule, shared memory is found anew from the new places. Each method has an order of
+ * its own, so what methods share stays open: the plan may have brought state together that the file
+ * has apart, in one memory or under one name. */
 static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *before,
                                   arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
     if (arenaut_rewrite_is_tiled(&written)) return check_tiles(p, before, &written, err);
-    arenaut_status st = arn_pipeline_recover_aliases(before, NULL, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, NULL, err);
+    arenaut_status st = arn_recover_within_methods(before, err);
+    if (st == ARENAUT_OK) st = arn_recover_within_methods(after, err);
     if (st == ARENAUT_OK) st = check_delegates(before, &written, err);
     if (st == ARENAUT_OK) {
         st = match_written(before, &written, arn_pipeline_allocator(p), err);

@@ -129,6 +129,42 @@ def test_each_method_is_reordered_by_itself(arenaut, arenaut_json, tmp_path):
     arenaut("check", output)
 
 
+def test_methods_whose_state_the_plan_brings_together(arenaut, arenaut_json, tmp_path):
+    """State that is each method's own in the file lies in a memory for all of them in the new one."""
+    path, output = tmp_path / "methods.pte", tmp_path / "reordered.pte"
+    inputs = (make_pte.values((3, 4)),)
+    recipe = make_pte.Recipe({name: (Branches(seed).eval(), inputs)
+                              for seed, name in enumerate(("first", "second"))},
+                             config={"emit_mutable_buffer_names": True})
+    with make_pte.quiet():
+        path.write_bytes(recipe.bytes())
+    document = arenaut_json("plan", path, "--share", "auto", "--reorder", "on", "-o", output)
+    order = document["order"]
+    assert order["best"] < order["given"]
+    before, after = same_runs(path, output, by_method(arenaut, path, order["ops"]), ("first", "second"))
+    assert all(sizes[1] == 16 for sizes in after.values()) and len(before["first"]) == 1
+    arenaut("check", output, "--share", "auto")
+
+
+def test_loops_are_known_with_other_ops_behind_their_query(arenaut_json, tmp_path):
+    """In another order what a loop builds begins with the query of its count all the same."""
+    from executorch.exir._serialize._program import deserialize_pte_binary, serialize_pte_binary
+    path, output = DATA / "pte" / "map_rows.pte", tmp_path / "moved.pte"
+    file = deserialize_pte_binary(path.read_bytes())
+    method = file.program.execution_plan[0]
+    instructions = method.chains[0].instructions
+    query = next(i for i, one in enumerate(instructions)
+                 if method.operators[one.instr_args.op_index].name == "aten::sym_size")
+    instructions.insert(query + 1, instructions[0])
+    jump = next(one.instr_args for one in instructions if hasattr(one.instr_args, "destination_instruction"))
+    jump.destination_instruction += 1
+    output.write_bytes(bytes(serialize_pte_binary(file)))
+    before, after = (arenaut_json("plan", each) for each in (path, output))
+    state = [[row["name"] for row in each["buffers"] if row["class"] == "state"] for each in (before, after)]
+    assert state == [[], []]
+    assert after["result"]["arena"] == before["result"]["arena"]
+
+
 class Ways(nn.Module):
     """Wide values side by side, in both ways of a branch and behind it."""
 

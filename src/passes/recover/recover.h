@@ -22,7 +22,8 @@ enum {
 
 typedef struct arn_recover {
     arenaut_program *program;
-    const char *share; /* as in arenaut_pass_options */
+    const char *share;   /* as in arenaut_pass_options */
+    bool within_methods; /* each method has state of its own */
     arn_region region;
     arenaut_error *err;
     uint32_t n_tensors;  /* when it began; more may be added */
@@ -64,7 +65,12 @@ void arn_recover_join(arn_recover *r, uint32_t a, uint32_t b);
 bool arn_recover_is_declared(arn_recover *r, uint32_t tensor);
 /* Makes the members of each storage views of it. */
 arenaut_status arn_recover_make_views(arn_recover *r);
+/* Makes all state that of its method alone. */
+void arn_recover_own_state(arn_recover *r);
 /* Decides which state several methods have in common. */
 arenaut_status arn_recover_share_state(arn_recover *r);
+
+/* The pass, as if each method had state of its own: what methods share stays open. */
+arenaut_status arn_recover_within_methods(arenaut_program *program, arenaut_error *err);
 
 #endif

@@ -267,21 +267,32 @@ static bool allocate(arn_recover *r) {
     return true;
 }
 
-static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options *options,
-                                  arenaut_error *err) {
-    arn_recover r = {.program = p, .share = options->share, .n_tensors = p->n_tensors, .err = err};
+static arenaut_status recover(arn_recover *r) {
+    arenaut_program *p = r->program;
     bool any = false;
     for (uint32_t m = 0; m < p->n_methods; m++) any = any || p->methods[m].n_given_pools > 0;
     if (!any) return ARENAUT_OK;
-    arn_region_init(&r.region, arn_program_allocator(p));
-    arenaut_status st = allocate(&r) ? ARENAUT_OK : arn_no_memory(err);
+    arn_region_init(&r->region, arn_program_allocator(p));
+    arenaut_status st = allocate(r) ? ARENAUT_OK : arn_no_memory(r->err);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
-        if (p->methods[m].n_given_pools > 0) st = visit_method(&r, m);
+        if (p->methods[m].n_given_pools > 0) st = visit_method(r, m);
     }
-    if (st == ARENAUT_OK) st = arn_recover_make_views(&r);
-    if (st == ARENAUT_OK) st = arn_recover_share_state(&r);
-    arn_region_free(&r.region);
+    if (st == ARENAUT_OK) st = arn_recover_make_views(r);
+    if (r->within_methods) arn_recover_own_state(r);
+    else if (st == ARENAUT_OK) st = arn_recover_share_state(r);
+    arn_region_free(&r->region);
     return st;
+}
+
+static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options *options,
+                                  arenaut_error *err) {
+    arn_recover r = {.program = p, .share = options->share, .n_tensors = p->n_tensors, .err = err};
+    return recover(&r);
+}
+
+arenaut_status arn_recover_within_methods(arenaut_program *p, arenaut_error *err) {
+    arn_recover r = {.program = p, .within_methods = true, .n_tensors = p->n_tensors, .err = err};
+    return recover(&r);
 }
 
 extern const arenaut_pass arn_pass_recover_aliases;

@@ -135,6 +135,18 @@ static bool is_asked_for(const arn_recover *r, const char *name) {
     return false;
 }
 
+static void own_name(arenaut_tensor *t) {
+    t->qualified_name = NULL;
+    if (t->cls != ARENAUT_CONSTANT) t->cls = ARENAUT_STATE;
+}
+
+void arn_recover_own_state(arn_recover *r) {
+    for (uint32_t t = 0; t < r->program->n_tensors; t++) {
+        arenaut_tensor *tensor = &r->program->tensors[t];
+        if (tensor->qualified_name && tensor->given_pool != ARENAUT_NONE) own_name(tensor);
+    }
+}
+
 /* In an arena of nothing but state a name means one thing, and lying apart is a mistake of
  * the file's, for the checker to find. */
 static void judge_name(arn_recover *r, const uint32_t *named, uint32_t n, const arenas *sets) {
@@ -146,10 +158,7 @@ static void judge_name(arn_recover *r, const uint32_t *named, uint32_t n, const 
         const bool even = is_one(sets->one_size, pool) && same_place(r, named[0], named[i]);
         if (!is_one(sets->only_state, pool) && !even) shared = false;
     }
-    for (uint32_t i = 0; i < n && !shared; i++) {
-        tensors[named[i]].qualified_name = NULL;
-        if (tensors[named[i]].cls != ARENAUT_CONSTANT) tensors[named[i]].cls = ARENAUT_STATE;
-    }
+    for (uint32_t i = 0; i < n && !shared; i++) own_name(&tensors[named[i]]);
 }
 
 static arenaut_status judge_names(arn_recover *r, const arenas *sets) {
