@@ -132,6 +132,21 @@ static exit_code find_whether_written(const combinations *all, const tool_job *j
     return EXIT_FINE;
 }
 
+static bool put_nowhere(void *context, const void *bytes, size_t n) {
+    (void)context, (void)bytes, (void)n;
+    return true;
+}
+
+/* What a rewritten file would be read as may refuse it: such a combination is not possible. */
+static exit_code find_whether_writable(const combinations *all, const tool_job *job) {
+    const arenaut_pipeline *p = job->pipeline;
+    const arenaut_sink nowhere = {put_nowhere, NULL};
+    arenaut_error err = {0};
+    if (!p->rewrite) return EXIT_FINE;
+    const arenaut_status st = arenaut_pipeline_write(p, all->given->force, nowhere, &err);
+    return st == ARENAUT_REFUSED ? complain_error(job->path, &err) : EXIT_FINE;
+}
+
 /* Whether a model gets this plan, or stays as it is for another reason than that its own needs no
  * more. */
 static exit_code find_whether_kept(const combinations *all, const tool_job *job, combination *w) {
@@ -147,7 +162,7 @@ static exit_code find_whether_kept(const combinations *all, const tool_job *job,
         w->kept = planning_reason(p, outcome);
         w->by_force = forced == ARENAUT_OUTCOME_WRITE;
     }
-    return EXIT_FINE;
+    return w->stays ? EXIT_FINE : find_whether_writable(all, job);
 }
 
 static exit_code try_combination(combinations *all, combination *w) {
@@ -183,6 +198,7 @@ static exit_code try_combination(combinations *all, combination *w) {
         code = into_model ? find_whether_kept(all, &job, w) : find_whether_written(all, &job, w);
     }
     if (code == EXIT_NEGATIVE && job_is_answered(&job, code)) complain_infeasible(job.pipeline);
+    if (code != EXIT_FINE) w->tried = false;
     job_close(&job);
     return code;
 }

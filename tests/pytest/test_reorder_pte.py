@@ -263,3 +263,6 @@ def test_results_of_delegates_that_would_read_as_views_are_refused(arenaut, aren
     assert not after.exists()
     arenaut("plan", before, *pins, "-o", after)
     same_runs(before, after, {"forward": None})
+    ways = arenaut_json("plan", before, *pins, "--smallest", "-o", after, "--force")["fit"]["ways"]
+    assert all(("planned" in way) == ("--reorder" not in way["levers"]) for way in ways)
+    same_runs(before, after, {"forward": None})
