@@ -11,6 +11,7 @@
 #include "ir/program.h"
 #include "kernels/distance.h"
 #include "kernels/op_facts.h"
+#include "kernels/operand_counts.h"
 
 const char *arenaut_kernel_order_name(arenaut_kernel_order order) {
     static const char *const names[] = {
@@ -292,6 +293,11 @@ static bool has_open_arguments(const arenaut_program *p, const arenaut_op *op) {
     return false;
 }
 
+/* Type rules tell of ops whose arguments are known, and are those that kernels want. */
+static bool is_as_measured(const arenaut_program *p, const arenaut_op *op) {
+    return arn_has_usual_operands(p, op) && !has_open_arguments(p, op);
+}
+
 arenaut_op_support arn_kernel_support(const arenaut_kernel_set *set, const arenaut_program *program,
                                       const arenaut_op *op) {
     bool named = false, complete = false;
@@ -301,8 +307,9 @@ arenaut_op_support arn_kernel_support(const arenaut_kernel_set *set, const arena
         for (const arenaut_type_rule *rule = set->types; rule && rule->op; rule++) {
             if (strcmp(rule->op, op->name) != 0) continue;
             if (answers(rule, program, op, &answer)) {
-                const bool open = answer == ARENAUT_OP_RUNS && has_open_arguments(program, op);
-                return open ? ARENAUT_OP_UNKNOWN : answer;
+                return answer == ARENAUT_OP_RUNS && !is_as_measured(program, op)
+                           ? ARENAUT_OP_UNKNOWN
+                           : answer;
             }
             stated = true;
         }

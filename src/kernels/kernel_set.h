@@ -27,7 +27,8 @@ const arenaut_kernel_rule *arn_kernel_rule_for(const arenaut_kernel_set *set,
 
 /* By the first set on the way from `set` to its base that has type rules for the op; a set that
  * names the op only in other lists has a kernel of its own, of unknown types. UNKNOWN also if an
- * argument is compressed or of unknown size. `set` may be NULL. O(rules). */
+ * argument is compressed or of unknown size, or the op lacks an operand that its kernel reads or
+ * has more than it takes. `set` may be NULL. O(rules + operands). */
 arenaut_op_support arn_kernel_support(const arenaut_kernel_set *set, const arenaut_program *program,
                                       const arenaut_op *op);
 

@@ -251,6 +251,45 @@ def retyped(data):
                 yield changed
 
 
+def with_arguments(data, inputs, outputs):
+    table = tflite_file.unpack(data)
+    op = table.subgraphs[0].operators[0]
+    op.inputs, op.outputs = inputs, outputs
+    return tflite_file.pack(table)
+
+
+def lacking(data):
+    """The model without one operand, or without the last ones; with one that is left out behind them."""
+    op = tflite_file.unpack(data).subgraphs[0].operators[0]
+    inputs, outputs = list(tflite_file.items(op.inputs)), list(tflite_file.items(op.outputs))
+    for k, tensor in enumerate(inputs):
+        if tensor >= 0:
+            yield with_arguments(data, [*inputs[:k], -1, *inputs[k + 1:]], outputs)
+        yield with_arguments(data, inputs[:k], outputs)
+    yield with_arguments(data, [*inputs, -1], outputs)
+
+
+def overfull(data):
+    """The model with a tensor for each operand that it leaves out, one at a time; a bias is none, since it
+    runs with one of the right scale."""
+    op = tflite_file.unpack(data).subgraphs[0].operators[0]
+    inputs, outputs = list(tflite_file.items(op.inputs)), list(tflite_file.items(op.outputs))
+    for k, tensor in enumerate(inputs):
+        if tensor < 0 and k > 2:
+            yield with_arguments(data, [*inputs[:k], inputs[1], *inputs[k + 1:]], outputs)
+
+
+def retyped_further(data):
+    """The model with another type for one of its operands past the third."""
+    table = tflite_file.unpack(data)
+    inputs = list(tflite_file.items(table.subgraphs[0].operators[0].inputs))
+    for tensor in inputs[3:]:
+        for dtype in TYPES if tensor >= 0 else ():
+            table = tflite_file.unpack(data)
+            change(table, tensor, dtype)
+            yield tflite_file.pack(table)
+
+
 def run_and_answer(models, answers):
     """In a process that forks, whose crash is an answer, too: a byte for each model, until one ends it."""
     faulthandler.disable()

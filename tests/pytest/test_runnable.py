@@ -21,6 +21,11 @@ ALL = [*OWN, *corpus_params("tflite/*.tflite")]
 OPS = sorted({op for op, _ in support_ops.bases()})
 
 
+# `make fuzz` takes all mutants.
+THOROUGH = bool(os.environ.get("ARENAUT_THOROUGH"))
+EVERY = 1 if THOROUGH else 8 * min(ONE_OF, 3)
+
+
 @pytest.fixture
 def runs_of(arenaut_json):
     def ask(*args):
@@ -81,8 +86,13 @@ def test_types_are_known_as_the_wheel_takes_them(op, tmp_path):
     assert some_run or support_ops.RAN not in truth
 
 
-# `make fuzz` takes all mutants.
-EVERY = 1 if os.environ.get("ARENAUT_THOROUGH") else 8 * min(ONE_OF, 3)
+@pytest.mark.parametrize("op", OPS)
+def test_an_op_with_unusual_operands_is_not_said_to_run(op, tmp_path):
+    """Without one, with one too many, or a further one of another type, unless the wheel runs it."""
+    bases = [base for name, base in support_ops.bases() if name == op][0 if THOROUGH else -1:]
+    mutants = [data for base in bases for make in (support_ops.lacking, support_ops.overfull,
+                                                   support_ops.retyped_further) for data in make(base)]
+    check_types(tmp_path, "reference", mutants[::min(ONE_OF, 3)], support_ops.runs)
 
 
 @pytest.mark.parametrize("kernels, op", [(kernels, op) for kernels, ops in arm_runtime.REPLACED.items() for op in ops])
