@@ -179,6 +179,51 @@ def test_squeezes_are_asked_for(flat):
     print(f"{arenas(before):,} -> {arenas(after):,} -> {arenas(tiled):,}, {np.abs(found - wanted).max() / np.spacing(np.abs(wanted).max()):.0f} ulp")
 
 
+class Selecting(nn.Module):
+    def __init__(self, select):
+        super().__init__()
+        self.select = select
+
+    def forward(self, x):
+        return self.select(x * 1.5) * 0.5
+
+
+def selected(program, images):
+    """With all NaNs alike, which may be of any sign and payload."""
+    made = program.to_executorch()
+    method = RUNTIME.load_program(made.buffer).load_method("forward")
+    return [torch.nan_to_num(method.execute([image])[0], nan=7.0).numpy().tobytes() for image in images]
+
+
+SELECTIONS = {  # and whether the kernel's vectors and its rest take the same one of 0 and -0
+    "clamp to 0 and 1": (lambda x: x.clamp(0, 1), False),
+    "clamp to 1e-46 at least": (lambda x: x.clamp(min=1e-46), False),
+    "clamp to 0 at most": (lambda x: x.clamp(max=0.0), False),
+    "clamp to -1 and 0.5": (lambda x: x.clamp(-1.0, 0.5), True),
+    "hardtanh to -1 and -0": (lambda x: nn.functional.hardtanh(x, -1.0, -0.0), True),
+    "relu": (torch.relu, True),
+    "relu6": (nn.functional.relu6, True),
+    "max_pool2d": (lambda x: nn.functional.max_pool2d(x, 2, 2), True),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_zeros_keep_their_sign(name):
+    """In tiles that end within a vector of the kernel, unless refused, and in those that do not."""
+    (select, alike), some = SELECTIONS[name], torch.tensor([0.0, -0.0, 0.0, -0.0, float("nan"), 1.0, -1.0])
+    for rows, columns, fits in ((13, 5, alike), (16, 32, True)):
+        images = [some[torch.randint(len(some), (1, 2, rows, columns))] for _ in range(8)]
+        exported = torch.export.export(Selecting(select).eval(), (images[0],))
+        tiling = TilePass([(0, 2, 3, "rows")])
+        if not fits:
+            with pytest.raises(arenaut.InputError, match="--rounding allow"):
+                tiling(exported)
+            continue
+        tiled = to_edge(exported).transform([tiling])
+        assert tiling.plan.stages
+        assert selected(tiled, images) == selected(to_edge(exported), images)
+
+
 def test_limits():
     exported = torch.export.export(Net().eval(), (IMAGE,))
     none = TilePass(max_ops=0)

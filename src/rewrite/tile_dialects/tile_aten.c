@@ -23,7 +23,8 @@ enum {
  * small images stay whole. oneDNN sums up in one order, whatever the height, but for groups, for
  * 1x1 with many channels, and for windows that its direct kernels do not take; where those are a
  * matrix product, it has no rows that end within a vector. A signal is an image of one row to it.
- * Curves are computed in vectors of elements, and by another function for the rest. */
+ * Curves are computed in vectors of elements, and by another function for the rest. What runs in
+ * ExecuTorch is tiled by the same rule. */
 enum { SMALL_IMAGE = 20480, MOST_SUMS = 64, VECTORS = 64, WIDTH = 16, LEAST_SIDES = 129 };
 /* A direct kernel holds so many columns in registers (jit_avx2_conv_fwd_kernel_f32::init_conf), and
  * takes no padding of more. Longer windows are those of signals. */
@@ -106,6 +107,22 @@ static bool is_curve(const char *name) {
         if (strcmp(curves[i], name) == 0) return true;
     }
     return false;
+}
+
+/* A float of a file is its digits: it is no zero if one of them is another, unless it may be too
+ * small for single precision. */
+static bool may_be_zero(const arenaut_attribute *bound) {
+    if (!bound->text) return bound->n_numbers > 0 && bound->numbers[0] == 0;
+    return !bound->text[strcspn(bound->text, "123456789")] || strpbrk(bound->text, "eE");
+}
+
+/* ExecuTorch's kernel takes one of 0 and -0 in vectors, and may take the other in the rest, as for
+ * curves; PyTorch's and that of hardtanh do not. */
+static bool is_clamp_at_zero(const arenaut_op *op) {
+    const arenaut_attribute *least = arenaut_op_attribute(op, "min");
+    const arenaut_attribute *most = arenaut_op_attribute(op, "max");
+    return strcmp(op->name, "aten::clamp") == 0 &&
+           ((least && may_be_zero(least)) || (most && may_be_zero(most)));
 }
 
 /* Whether operands are an image, then its weights, then other constants. A file may have them in
@@ -352,7 +369,8 @@ static bool sums_repeated(const arn_tile_graph *graph, const arenaut_op *op) {
 static bool take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     if (!arn_tile_take_elementwise(graph, op, out)) return false;
-    if (is_curve(op->name)) return keep_rule(graph, rule_curve(made, out), out);
+    if (is_curve(op->name) || is_clamp_at_zero(op))
+        return keep_rule(graph, rule_curve(made, out), out);
     return !sums_repeated(graph, op) || keep_rule(graph, false, out);
 }
 
