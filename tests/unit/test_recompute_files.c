@@ -93,6 +93,46 @@ TEST(writing_ops_again_survives_running_out_of_memory) {
     }
 }
 
+/* ---- the curve ---- */
+
+/* b waits over the large h; s is updated in between, so that bounds are of a problem of their own.
+ */
+static const char updated[] =
+    "{\"schema\": \"arenaut.program/1\", \"tensors\": ["
+    "{\"name\": \"x\", \"bytes\": 16}, {\"name\": \"s\", \"bytes\": 16}, "
+    "{\"name\": \"b\", \"bytes\": 512}, {\"name\": \"k\", \"bytes\": 16}, "
+    "{\"name\": \"s1\", \"bytes\": 16, \"view_of\": \"s\"}, "
+    "{\"name\": \"h\", \"bytes\": 1024}, {\"name\": \"y\", \"bytes\": 16}], "
+    "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
+    "{\"name\": \"A\", \"pure\": true, \"inputs\": [\"x\"], \"outputs\": [\"s\"]}, "
+    "{\"name\": \"B\", \"pure\": true, \"inputs\": [\"s\"], \"outputs\": [\"b\"]}, "
+    "{\"name\": \"K\", \"pure\": true, \"inputs\": [\"b\"], \"outputs\": [\"k\"]}, "
+    "{\"name\": \"U\", \"kind\": \"in_place\", \"in_place\": [[0, 0]], "
+    "\"inputs\": [\"s\", \"k\"], \"outputs\": [\"s1\"]}, "
+    "{\"name\": \"H\", \"pure\": true, \"inputs\": [\"s1\"], \"outputs\": [\"h\"]}, "
+    "{\"name\": \"R\", \"pure\": true, \"inputs\": [\"b\", \"h\"], \"outputs\": [\"y\"]}]}";
+
+static arenaut_status find_curve(void *context, const arenaut_allocator *allocator) {
+    const arenaut_pipeline_options options = {
+        .recomputing = {.on = true, .options = {.budget = 1200}}};
+    arenaut_recompute_curve *curve = NULL;
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    (void)context;
+    arenaut_status st = arenaut_pipeline_run((const uint8_t *)updated, sizeof updated - 1, &options,
+                                             allocator, &p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_find_curve(p, &curve, &err);
+    if (st == ARENAUT_OK) assert_true(curve->n_points > 0);
+    if (st != ARENAUT_OK && st != ARENAUT_NO_MEMORY) fail_msg("%s", err.msg);
+    arenaut_recompute_curve_free(curve);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+TEST(a_curve_whose_bounds_are_apart_survives_running_out_of_memory) {
+    survives_every_allocation_failure(find_curve, NULL);
+}
+
 /* ---- ONNX ---- */
 
 /* Holds for any bytes: they are refused with a message, or a written file is read back. */

@@ -14,9 +14,10 @@ static arenaut_status find(const arenaut_remat_problem *problem, arn_budget *bud
     arenaut_status st = arn_remat_find(problem, budget, bytes, allocator, out, all, err);
     if (st != ARENAUT_OK) return st;
     st = arenaut_check_rematerialization(problem, *out, allocator, &finding, &why);
-    if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
+    if (st == ARENAUT_OK) return st;
     arenaut_rematerialization_free(*out);
     *out = NULL;
+    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     return arn_fail(err, ARENAUT_INTERNAL, 0, "a schedule does not pass the checker: %s", why.msg);
 }
 
@@ -45,5 +46,8 @@ arenaut_status arn_remat_program_solve(const arn_remat_program *p, arn_budget *b
     st = find(&p->any, budget, within > 0 ? within : 1, allocator, &any, NULL, err);
     if (st == ARENAUT_OK) swap_bounds(*out, any);
     arenaut_rematerialization_free(any);
+    if (st == ARENAUT_OK) return st;
+    arenaut_rematerialization_free(*out);
+    *out = NULL;
     return st;
 }
