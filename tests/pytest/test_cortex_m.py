@@ -13,7 +13,7 @@ import sys
 import arm_runtime
 import pytest
 from conftest import COMMAND, ROOT
-from drawn import at_night
+from drawn import NIGHT
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 pytest.importorskip("executorch", reason="the stock wheels are not installed: make venv")
@@ -177,8 +177,8 @@ SOURCES = arm_runtime.SOURCES / "cmsis-nn"
 MEASURE = ROOT / "examples" / "measure_kernels"
 
 
-@pytest.mark.parametrize("cpu, kernels", [("cortex-m7", "cortex-m"),
-                                          at_night(pytest.param("cortex-m55", "cortex-m-mve"))])
+@NIGHT
+@pytest.mark.parametrize("cpu, kernels", [("cortex-m7", "cortex-m"), ("cortex-m55", "cortex-m-mve")])
 def test_every_load_and_store_bears_out_the_rules(tmp_path, cpu, kernels):
     """CMSIS-NN's functions on random shapes, called as ExecuTorch's operators call them."""
     missing = [tool for tool in ("arm-none-eabi-gcc", "qemu-system-arm", "gcc") if not shutil.which(tool)]

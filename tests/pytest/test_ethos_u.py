@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from conftest import COMMAND, DATA, ROOT
+from drawn import NIGHT
 
 FILE = DATA / "ethos_u.pte"
 REQUIREMENTS = ROOT / "tests" / "requirements-ethos-u.txt"
@@ -58,6 +59,7 @@ def compiler():
     return folder
 
 
+@NIGHT
 def test_the_pass_plans_between_partitions(compiler):
     """In the export itself, as the command does."""
     path = os.pathsep.join(map(str, (compiler, ROOT / "tests" / "models", ROOT / "python")))

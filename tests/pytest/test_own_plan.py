@@ -121,9 +121,9 @@ def assert_one_description(arenaut, arenaut_json, path):
 
 def with_plan(models, kinds, written=True):
     """Models and kinds of plans, of which one is written or is none."""
-    return pytest.mark.parametrize("path, kind", [
+    return pytest.mark.parametrize("path, kind", some(
         pytest.param(*param.values, kind, id=f"{param.id}-{kind}", marks=param.marks)
-        for kind in kinds for param in models if ((param.id, kind) not in NO_PLAN) is written])
+        for kind in kinds for param in models if ((param.id, kind) not in NO_PLAN) is written))
 
 
 @with_plan([*OWN, *CORPUS], KINDS, written=False)

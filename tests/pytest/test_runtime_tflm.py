@@ -8,6 +8,7 @@ import corpus
 import measure_scratch
 import micro_runtime
 import tflite_file
+from drawn import some
 
 OWN = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))
        if path.stem not in micro_runtime.REFUSED]
@@ -126,7 +127,7 @@ def test_a_plan_that_unknown_scratch_could_spoil_is_not_written(arenaut, tmp_pat
     assert out.read_bytes() != path.read_bytes()
 
 
-@pytest.mark.parametrize("path", RUNNABLE)
+@pytest.mark.parametrize("path", some(RUNNABLE))
 def test_without_scratch_sizes_the_answer_is_honest(arenaut_json, planned, tmp_path, path):
     """Unknown scratch is called unknown and no plan is then called optimal; where the kernels'
     sizes are known, no side file is needed."""
