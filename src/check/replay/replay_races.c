@@ -14,6 +14,7 @@
 #include <inttypes.h>
 
 #include "check/finding.h"
+#include "check/updates.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
@@ -198,23 +199,12 @@ static bool use_list(races *s, const uint32_t *tensors, uint32_t n, use u, on_us
     return true;
 }
 
-/* Whether an update writes the operand at this position: one of its pairs, else the first; any, if
- * it has no results. */
-static bool updates(const arenaut_op *op, uint32_t input) {
-    if (op->kind != ARENAUT_OP_IN_PLACE) return false;
-    bool updated = op->n_outputs == 0 || (op->n_in_place == 0 && input == 0);
-    for (uint32_t k = 0; k < op->n_in_place; k++) {
-        updated = updated || op->in_place[k].input == input;
-    }
-    return updated;
-}
-
 static bool write_operands(races *s, uint32_t at, on_use on, arenaut_status *status) {
     const arenaut_op *op = &s->replay->program->ops[s->method->first_op + at];
     const bool any = op->kind == ARENAUT_OP_DELEGATE || op->arguments_may_alias;
     const use writes = {.op = at, .writes = true};
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (!any && !updates(op, i)) continue;
+        if (!any && !arn_updates_operand(op, i)) continue;
         if (!use_list(s, &op->inputs[i], 1, writes, on, status)) return false;
     }
     return true;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "check/finding.h"
+#include "check/updates.h"
 #include "core/memory.h"
 #include "ir/program.h"
 
@@ -307,7 +308,7 @@ static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *
                           ARN_REORDER_WRITES_OUT); /* writes anywhere */
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == ARENAUT_NONE || (!unknown && !arn_reorder_updates(op, i))) continue;
+        if (t == ARENAUT_NONE || (!unknown && !arn_updates_operand(op, i))) continue;
         if (unknown && p->tensors[t].cls == ARENAUT_CONSTANT) continue;
         add_write(c, p, t);
     }

@@ -77,10 +77,6 @@ uint8_t arn_reorder_effects_of_calls(const uint8_t *effects, const arenaut_op *o
 /* Whether the op is an operator of an unknown library, which may write its inputs. */
 bool arn_reorder_is_foreign(const arenaut_program *program, const arenaut_op *op);
 
-/* Whether the op updates the operand at a position: one of its pairs, else the first; without
- * results it may update any. */
-bool arn_reorder_updates(const arenaut_op *op, uint32_t input);
-
 /* Whether the op may do more than write its results. */
 bool arn_reorder_may_do_more(const arenaut_program *program, const arenaut_op *op);
 

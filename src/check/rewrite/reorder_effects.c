@@ -6,6 +6,7 @@
 #include <arenaut/dialect.h>
 
 #include "check/rewrite/check_reorder.h"
+#include "check/updates.h"
 #include "dialects/dialect.h"
 
 static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
@@ -32,15 +33,6 @@ bool arn_reorder_is_foreign(const arenaut_program *p, const arenaut_op *op) {
         if (strlen(known[i]) == length && strncmp(name, known[i], length) == 0) return false;
     }
     return true;
-}
-
-bool arn_reorder_updates(const arenaut_op *op, uint32_t input) {
-    if (op->kind != ARENAUT_OP_IN_PLACE) return false;
-    if (op->n_outputs == 0 || (op->n_in_place == 0 && input == 0)) return true;
-    for (uint32_t i = 0; i < op->n_in_place; i++) {
-        if (op->in_place[i].input == input) return true;
-    }
-    return false;
 }
 
 /* Whether an operator of PyTorch has a wary name and is one of those that draw no numbers: they are
@@ -111,7 +103,7 @@ static uint8_t effects_of_op(const arenaut_program *p, const uint8_t *effects,
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const bool reads = i < op->n_inputs;
         const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        const bool written = !reads || any || arn_reorder_updates(op, i);
+        const bool written = !reads || any || arn_updates_operand(op, i);
         if (t != ARENAUT_NONE) all |= effects_of_argument(p, op, t, written);
     }
     return all;
